@@ -1,0 +1,167 @@
+#include "base/settings.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace haichi {
+namespace {
+
+using Kind = Setting::Kind;
+
+constexpr Setting kTable[] = {
+    {"disable", "HAICHI_DISABLE", "", Kind::flag, "0", "",
+     "1 makes every hook a plain call of the MPI library."},
+    {"io.aggregators", "HAICHI_IO_AGGREGATORS", "cb_nodes", Kind::integer, "0", "",
+     "Number of aggregators of a collective file access; 0 is one per node."},
+    {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes, "16M", "",
+     "Size of an aggregator's collective buffer in bytes: what one cycle moves."},
+    {"io.enable", "HAICHI_IO_ENABLE", "haichi_io", Kind::choice, "on", "on|off",
+     "off hands collective file accesses to the MPI library."},
+    {"io.holes", "HAICHI_IO_HOLES", "haichi_holes", Kind::choice, "auto", "auto|separate|rmw",
+     "How an aggregator writes around bytes that no rank gave: separate writes, or "
+     "read-modify-write under a lock; auto decides by the size of the pieces."},
+    {"io.layout", "HAICHI_IO_LAYOUT", "haichi_cb_layout", Kind::choice, "roundrobin",
+     "roundrobin|packed",
+     "How aggregators are laid out: round robin over the nodes, or filling one node after another "
+     "(paper 000, Figs. 2 and 3)."},
+    {"io.order", "HAICHI_IO_ORDER", "haichi_comm_order", Kind::choice, "nd_rank_shift",
+     "rank|pairwise|nd_shift|nd_rank_shift",
+     "Order in which a rank issues its messages of an exchange (paper 000, section 3)."},
+    {"io.window", "HAICHI_IO_WINDOW", "haichi_comm_window", Kind::integer, "32", "",
+     "Most sends a rank has outstanding in an exchange; 0 is no limit."},
+    {"log", "HAICHI_LOG", "", Kind::choice, "warn", "error|warn|info|debug",
+     "What haichi says on standard error."},
+    {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
+     "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
+     "task map, or a PMI process mapping)."},
+    {"report", "HAICHI_REPORT", "", Kind::path, "", "",
+     "File to write the run report to (haichi.report/1) at MPI_Finalize; %j is the job's id, %p the "
+     "process id of rank 0."},
+    {"report.events", "HAICHI_REPORT_EVENTS", "", Kind::integer, "4096", "",
+     "Most trace events kept per rank; later ones are counted, not kept."},
+};
+
+int row_of(std::string_view key) {
+  for (size_t i = 0; i < std::size(kTable); ++i)
+    if (kTable[i].key == key) return int(i);
+  return -1;
+}
+
+bool among(std::string_view word, std::string_view choices) {
+  while (!choices.empty()) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == word) return true;
+    if (bar == choices.npos) break;
+    choices.remove_prefix(bar + 1);
+  }
+  return false;
+}
+
+Result<int64_t> parse_flag(std::string_view text) {
+  for (std::string_view yes : {"1", "yes", "on", "true"})
+    if (text == yes) return 1;
+  for (std::string_view no : {"0", "no", "off", "false", ""})
+    if (text == no) return 0;
+  return fail(EINVAL, "use 0 or 1");
+}
+
+Result<int64_t> parse_integer(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    return fail(EINVAL, "use a whole number, 0 or more");
+  return value;
+}
+
+Result<int64_t> parse_value(const Setting& setting, std::string_view text) {
+  switch (setting.kind) {
+    case Kind::flag: return parse_flag(text);
+    case Kind::integer: return parse_integer(text);
+    case Kind::bytes: {
+      auto size = parse_bytes(text);
+      if (size && *size == 0) return fail(EINVAL, "use a size of at least one byte");
+      return size;
+    }
+    case Kind::choice:
+      if (!among(text, setting.choices)) return fail(EINVAL, "use one of {}", setting.choices);
+      return 0;
+    case Kind::path:
+    case Kind::text: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::span<const Setting> settings_table() { return kTable; }
+
+Result<int64_t> parse_bytes(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view unit(end, size_t(text.data() + text.size() - end));
+  if (error != std::errc() || value < 0) return fail(EINVAL, "use a size such as 16M");
+  std::string lower(unit);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+    return char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  });
+  constexpr std::string_view kUnits = "kmgt";
+  int shift = 0;
+  if (!lower.empty() && lower != "b") {
+    const size_t at = kUnits.find(lower[0]);
+    const std::string_view rest = std::string_view(lower).substr(1);
+    if (at == kUnits.npos || (!rest.empty() && rest != "b" && rest != "ib"))
+      return fail(EINVAL, "unknown unit {}; use k, M, G or T, powers of 1024", unit);
+    shift = 10 * (int(at) + 1);
+  }
+  if (value > (INT64_MAX >> shift)) return fail(EINVAL, "too large");
+  return value << shift;
+}
+
+Settings Settings::from_environment(const char* const* environment) {
+  Settings settings;
+  settings.values_.resize(std::size(kTable));
+  for (const Setting& row : kTable) (void)settings.set(row.key, row.fallback, "default");
+  for (; environment && *environment; ++environment) {
+    const std::string_view entry(*environment);
+    if (!entry.starts_with("HAICHI_")) continue;
+    const size_t equals = entry.find('=');
+    if (equals == entry.npos) continue;
+    const std::string_view name = entry.substr(0, equals), value = entry.substr(equals + 1);
+    const auto row = std::find_if(std::begin(kTable), std::end(kTable),
+                                  [&](const Setting& s) { return s.variable == name; });
+    if (row == std::end(kTable)) {
+      settings.problems_.push_back(
+          fmt::format("unknown setting {}; `haichi config` lists them all", name));
+      continue;
+    }
+    if (auto done = settings.set(row->key, value, "environment"); !done)
+      settings.problems_.push_back(done.error().text);
+  }
+  return settings;
+}
+
+bool Settings::flag(std::string_view key) const { return number(key) != 0; }
+int64_t Settings::number(std::string_view key) const { return values_[size_t(row_of(key))].number; }
+const std::string& Settings::text(std::string_view key) const {
+  return values_[size_t(row_of(key))].text;
+}
+std::string_view Settings::source(std::string_view key) const {
+  return values_[size_t(row_of(key))].source;
+}
+
+Status Settings::set(std::string_view key, std::string_view value, std::string_view source) {
+  const int row = row_of(key);
+  if (row < 0) return fail(EINVAL, "unknown setting {}", key);
+  const Setting& setting = kTable[row];
+  auto number = parse_value(setting, value);
+  if (!number)
+    return fail(EINVAL, "{}={}: {}; {} stays", source == "hint" ? setting.hint : setting.variable,
+                value, number.error().text, values_[size_t(row)].text);
+  values_[size_t(row)] = Value{std::string(value), *number, source};
+  return {};
+}
+
+}  // namespace haichi

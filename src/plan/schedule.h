@@ -1,0 +1,71 @@
+// The schedule: what one rank does for a collective operation, as an ordered list of steps.
+//
+// Everything haichi does for a program is first a schedule, a pure function of placement, machine
+// and request. Three executors read the same schedules: the real one (src/mpi/executor.h), the
+// checking one (tests/support/checking_executor.h) and, to come, the simulated one. See "Schedules"
+// in docs/notes.md.
+//
+// PURE: no MPI, no clock, no environment, no file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace haichi::plan {
+
+/// A run of bytes of one of the rank's buffers. What a buffer is, and whether its bytes are
+/// contiguous in memory, is known to the executor's Buffers (below) alone.
+struct Slice {
+  int buffer = 0;
+  int64_t begin = 0;
+  int64_t size = 0;
+};
+
+struct Step {
+  enum class Kind : uint8_t {
+    send,        ///< `from` goes to `peer`; at most `Schedule::window()` are outstanding
+    receive,     ///< `to` is filled from `peer`; posted at once, complete after wait_all
+    copy,        ///< `from` to `to` within the rank
+    file_read,   ///< file bytes [file_begin, +to.size) into `to`
+    file_write,  ///< `from` to file bytes [file_begin, ...); the back end knows which are real
+    wait_all,    ///< all sends and receives issued so far are complete, received bytes in place
+    round,       ///< a new round (a cycle of two-phase I/O) begins; for the trace only
+  };
+  Kind kind = Kind::round;
+  int peer = -1;
+  Slice from;
+  Slice to;
+  int64_t file_begin = 0;
+  int64_t round = 0;
+};
+
+/// Lazy list of one rank's steps: 4096 ranks x 4096 messages are never held at once.
+/// Between a pair of ranks, sends and receives match in the order in which they are issued.
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+  /// Writes the next step and returns true, or returns false at the end.
+  virtual bool next(Step& step) = 0;
+  /// Most sends outstanding at a time; 0 is no limit.
+  virtual int window() const = 0;
+};
+
+/// The bytes behind the slices of one rank's schedule, and its file.
+class Buffers {
+ public:
+  virtual ~Buffers() = default;
+  /// Address of the slice if its bytes are contiguous in memory, else nullptr.
+  virtual std::byte* contiguous(const Slice& slice) = 0;
+  /// Copies the slice's bytes to `out` (slice.size bytes), in the order of the slice.
+  virtual void gather(const Slice& slice, std::byte* out) = 0;
+  /// The reverse of gather. For received slices it is called in the order of the receives' issue
+  /// at wait_all, or as they arrive if `order_free(slice)`.
+  virtual void scatter(const Slice& slice, const std::byte* in) = 0;
+  virtual bool order_free(const Slice& slice) = 0;
+  /// Transfers `slice` from or to the file; a failure is remembered by the buffers, not thrown: the
+  /// schedule goes on, so that no other rank waits for this one.
+  virtual void read_file(const Slice& slice, int64_t file_begin) = 0;
+  virtual void write_file(const Slice& slice, int64_t file_begin) = 0;
+};
+
+}  // namespace haichi::plan
