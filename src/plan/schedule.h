@@ -29,7 +29,7 @@ struct Step {
     file_read,   ///< file bytes [file_begin, +to.size) into `to`
     file_write,  ///< `from` to file bytes [file_begin, ...); the back end knows which are real
     wait_all,    ///< all sends and receives issued so far are complete, received bytes in place
-    round,       ///< a new round (a cycle of two-phase I/O) begins; for the trace only
+    round,       ///< a new round (a cycle of two-phase I/O) begins; nothing is outstanding
   };
   Kind kind = Kind::round;
   int peer = -1;
@@ -54,6 +54,8 @@ class Schedule {
 class Buffers {
  public:
   virtual ~Buffers() = default;
+  /// A `round` step was reached: slices of later steps belong to that round.
+  virtual void start_round(int64_t round) { (void)round; }
   /// Address of the slice if its bytes are contiguous in memory, else nullptr.
   virtual std::byte* contiguous(const Slice& slice) = 0;
   /// Copies the slice's bytes to `out` (slice.size bytes), in the order of the slice.
