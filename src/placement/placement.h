@@ -32,6 +32,10 @@ class Placement {
   int node_of(int rank) const { return node_[size_t(rank)]; }
   /// The ranks on a node, ascending.
   std::span<const int> ranks_on(int node) const;
+  /// All ranks grouped by node: ranks_on(0), then ranks_on(1), ...
+  std::span<const int> by_node() const { return member_; }
+  /// Index in by_node() at which a node's ranks begin.
+  int first_index(int node) const { return begin_[size_t(node)]; }
   /// Position of a rank among the ranks of its node (my_node_rank of paper 000, Algorithm 2).
   int local_index(int rank) const { return local_[size_t(rank)]; }
   /// Name of the node, or "node<n>" if none was given.
