@@ -12,6 +12,9 @@ namespace {
 using Kind = Setting::Kind;
 
 constexpr Setting kTable[] = {
+    {"config", "HAICHI_CONFIG", "", Kind::path, "", "",
+     "File of settings that `haichi run` reads instead of ./haichi.toml or "
+     "~/.config/haichi/haichi.toml."},
     {"disable", "HAICHI_DISABLE", "", Kind::flag, "0", "",
      "1 makes every hook a plain call of the MPI library."},
     {"io.aggregators", "HAICHI_IO_AGGREGATORS", "cb_nodes", Kind::integer, "0", "",
@@ -97,6 +100,12 @@ Result<int64_t> parse_value(const Setting& setting, std::string_view text) {
 }  // namespace
 
 std::span<const Setting> settings_table() { return kTable; }
+
+Status check_value(const Setting& setting, std::string_view value) {
+  auto number = parse_value(setting, value);
+  if (!number) return tl::unexpected(number.error());
+  return {};
+}
 
 Result<int64_t> parse_bytes(std::string_view text) {
   int64_t value = 0;

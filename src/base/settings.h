@@ -29,6 +29,10 @@ struct Setting {
 /// The table, sorted by key.
 std::span<const Setting> settings_table();
 
+/// Whether `setting` takes `value`. The error's text says what is allowed and names no setting, so
+/// that the caller can say where the value stood.
+Status check_value(const Setting& setting, std::string_view value);
+
 /// Values of all settings, each with where it came from.
 class Settings {
  public:

@@ -25,6 +25,18 @@ TEST(SettingsTable, IsSortedByKeyAndDefaultsParse) {
   EXPECT_TRUE(Settings::from_environment(none).problems().empty());
 }
 
+TEST(CheckValue, SaysWhatIsAllowedAndNamesNoSetting) {
+  for (const Setting& row : settings_table()) {
+    if (row.key == "io.order") {
+      EXPECT_TRUE(check_value(row, "pairwise"));
+      const auto bad = check_value(row, "sideways");
+      ASSERT_FALSE(bad);
+      EXPECT_EQ(bad.error().text, "use one of rank|pairwise|nd_shift|nd_rank_shift");
+    }
+    EXPECT_TRUE(check_value(row, row.fallback)) << row.key;
+  }
+}
+
 TEST(Settings, EnvironmentOverridesDefaultAndSaysSo) {
   const char* const env[] = {"HOME=/root", "HAICHI_IO_ORDER=rank", "HAICHI_IO_BUFFER=1M", nullptr};
   const Settings s = Settings::from_environment(env);
