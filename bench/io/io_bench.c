@@ -1,0 +1,280 @@
+#include "io_bench.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kMemoryGap = 0xA5 };  // what lies between the regions of a buffer, and must stay there
+
+static int world_rank(void) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+void bench_refuse(const char* format, ...) {
+  if (world_rank() == 0) {
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+  }
+  MPI_Finalize();
+  exit(2);
+}
+
+void bench_check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  fprintf(stderr, "rank %d: %s: %s\n", world_rank(), call, text);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+// Usage
+
+static void print_usage(const char* program, const bench_flag_t* flags) {
+  if (world_rank() == 0) {
+    printf("usage: mpiexec -n N %s --file PATH [options]\n", program);
+    for (const bench_flag_t* flag = flags; flag->name; ++flag)
+      printf("  --%-16s %s%s%s\n", flag->name, flag->choices ? flag->choices : "",
+             flag->choices ? ": " : "", flag->help);
+    printf("  --op               write|read|both (both); read expects the file of a write\n"
+           "  --repetitions      how often in this process (1)\n"
+           "  --hint KEY=VALUE   an MPI_Info hint for the file; repeatable\n"
+           "  --no-verify        do not check what was read\n");
+  }
+  MPI_Finalize();
+  exit(0);
+}
+
+static int choice_index(const char* choices, const char* word) {
+  const size_t length = strlen(word);
+  int index = 0;
+  for (const char* at = choices; at; ++index) {
+    const char* bar = strchr(at, '|');
+    const size_t size = bar ? (size_t)(bar - at) : strlen(at);
+    if (size == length && strncmp(at, word, size) == 0) return index;
+    at = bar ? bar + 1 : NULL;
+  }
+  return -1;
+}
+
+static int64_t parse_count(const char* name, const char* text) {
+  char* end = NULL;
+  const long long value = strtoll(text, &end, 10);
+  if (end == text || *end != '\0' || value < 0)
+    bench_refuse("--%s %s: use a whole number, 0 or more", name, text);
+  return value;
+}
+
+static void parse_hint(MPI_Info hints, const char* text) {
+  const char* equals = strchr(text, '=');
+  char key[MPI_MAX_INFO_KEY];
+  if (!equals || equals == text || (size_t)(equals - text) >= sizeof key)
+    bench_refuse("--hint %s: use KEY=VALUE", text);
+  memcpy(key, text, (size_t)(equals - text));
+  key[equals - text] = '\0';
+  bench_check(MPI_Info_set(hints, key, equals + 1), "MPI_Info_set");
+}
+
+static void parse_own(const bench_flag_t* flags, const char* name, const char* value) {
+  const bench_flag_t* flag = flags;
+  while (flag->name && strcmp(flag->name, name) != 0) ++flag;
+  if (!flag->name) bench_refuse("unknown option --%s; --help lists all", name);
+  if (!flag->choices) {
+    *(int64_t*)flag->value = parse_count(name, value);
+    return;
+  }
+  const int index = choice_index(flag->choices, value);
+  if (index < 0) bench_refuse("--%s %s: use one of %s", name, value, flag->choices);
+  *(int*)flag->value = index;
+}
+
+void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options_t* options) {
+  *options = (bench_options_t){.write = 1, .read = 1, .verify = 1, .repetitions = 1};
+  bench_check(MPI_Info_create(&options->hints), "MPI_Info_create");
+  for (int i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], "--help") == 0) print_usage(argv[0], flags);
+    if (strcmp(argv[i], "--no-verify") == 0) {
+      options->verify = 0;
+      continue;
+    }
+    if (strncmp(argv[i], "--", 2) != 0)
+      bench_refuse("unexpected argument %s; --help lists the options", argv[i]);
+    const char *name = argv[i] + 2, *value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (!value) bench_refuse("--%s needs a value", name);
+    ++i;
+    if (strcmp(name, "file") == 0) {
+      options->file = value;
+    } else if (strcmp(name, "repetitions") == 0) {
+      options->repetitions = (int)parse_count(name, value);
+    } else if (strcmp(name, "hint") == 0) {
+      parse_hint(options->hints, value);
+    } else if (strcmp(name, "op") == 0) {
+      const int index = choice_index("write|read|both", value);
+      if (index < 0) bench_refuse("--op %s: use one of write|read|both", value);
+      options->write = index != 1;
+      options->read = index != 0;
+    } else {
+      parse_own(flags, name, value);
+    }
+  }
+  if (!options->file) bench_refuse("--file is missing: name the file to write and read");
+}
+
+// Data
+
+static void fill(const bench_pattern_t* pattern, unsigned char* memory) {
+  memset(memory, kMemoryGap, (size_t)pattern->memory_bytes);
+  for (int64_t k = 0; k < pattern->runs; ++k) {
+    const bench_run_t run = pattern->run_at(pattern->context, k);
+    for (int64_t i = 0; i < run.size; ++i) memory[run.memory + i] = bench_byte(run.file + i);
+  }
+}
+
+// Number of bytes that are not what fill() would have left.
+static int64_t wrong_bytes(const bench_pattern_t* pattern, const unsigned char* memory) {
+  unsigned char* expected = malloc((size_t)pattern->memory_bytes + 1);
+  if (!expected) bench_check(MPI_ERR_NO_MEM, "malloc");
+  fill(pattern, expected);
+  int64_t wrong = 0;
+  if (memcmp(expected, memory, (size_t)pattern->memory_bytes) != 0)
+    for (int64_t i = 0; i < pattern->memory_bytes; ++i) wrong += expected[i] != memory[i];
+  free(expected);
+  return wrong;
+}
+
+static int64_t payload(const bench_pattern_t* pattern) {
+  int64_t bytes = 0;
+  for (int64_t k = 0; k < pattern->runs; ++k)
+    bytes += pattern->run_at(pattern->context, k).size;
+  return bytes;
+}
+
+// Measurement
+
+typedef struct {
+  double open, operation, close;  // seconds of the slowest rank
+  int64_t wrong;                  // bytes, on all ranks
+} outcome_t;
+
+static double slowest(double seconds) {
+  double most = 0;
+  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+// Opens, writes or reads once and closes. Each part starts together on all ranks, so that its time
+// is its own and not the wait for a late rank.
+static outcome_t operation(const bench_options_t* options, const bench_pattern_t* pattern,
+                           int writing, unsigned char* memory, int64_t bytes) {
+  outcome_t outcome = {0, 0, 0, 0};
+  MPI_File file;
+  MPI_Status status;
+  const int mode = writing ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = MPI_Wtime();
+  bench_check(MPI_File_open(MPI_COMM_WORLD, options->file, mode, options->hints, &file),
+              "MPI_File_open");
+  bench_check(MPI_File_set_view(file, pattern->displacement, MPI_BYTE, pattern->filetype, "native",
+                                options->hints),
+              "MPI_File_set_view");
+  outcome.open = slowest(MPI_Wtime() - start);
+
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = MPI_Wtime();
+  if (writing)
+    bench_check(MPI_File_write_all(file, memory, 1, pattern->memtype, &status),
+                "MPI_File_write_all");
+  else
+    bench_check(MPI_File_read_all(file, memory, 1, pattern->memtype, &status),
+                "MPI_File_read_all");
+  outcome.operation = slowest(MPI_Wtime() - start);
+
+  MPI_Count moved = 0;
+  MPI_Get_elements_x(&status, MPI_BYTE, &moved);
+  if (moved != bytes) outcome.wrong += bytes > moved ? bytes - moved : moved - bytes;
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = MPI_Wtime();
+  bench_check(MPI_File_close(&file), "MPI_File_close");
+  outcome.close = slowest(MPI_Wtime() - start);
+  return outcome;
+}
+
+static outcome_t write_once(const bench_options_t* options, const bench_pattern_t* pattern,
+                            unsigned char* memory, int64_t bytes) {
+  if (world_rank() == 0) MPI_File_delete(options->file, MPI_INFO_NULL);  // it need not be there
+  fill(pattern, memory);
+  outcome_t outcome = operation(options, pattern, 1, memory, bytes);
+  if (options->verify) outcome.wrong += wrong_bytes(pattern, memory);  // a write leaves its buffer
+  return outcome;
+}
+
+static outcome_t read_once(const bench_options_t* options, const bench_pattern_t* pattern,
+                           unsigned char* memory, int64_t bytes) {
+  memset(memory, kMemoryGap, (size_t)pattern->memory_bytes);
+  outcome_t outcome = operation(options, pattern, 0, memory, bytes);
+  if (options->verify) outcome.wrong += wrong_bytes(pattern, memory);
+  return outcome;
+}
+
+static void print_outcome(const char* name, int repetition, const outcome_t* outcome, int64_t wrong,
+                          int first) {
+  printf("%s{\"op\": \"%s\", \"repetition\": %d, \"seconds\": %.6f, \"open_s\": %.6f, "
+         "\"close_s\": %.6f, \"wrong_bytes\": %lld}",
+         first ? "" : ", ", name, repetition, outcome->operation, outcome->open, outcome->close,
+         (long long)wrong);
+}
+
+static void print_head(const bench_options_t* options, const bench_pattern_t* pattern,
+                       int64_t bytes) {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0, ranks = 0;
+  MPI_Get_library_version(library, &length);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  library[strcspn(library, "\n\"\\")] = '\0';
+  for (char* c = library; *c; ++c)
+    if (*c == '\t') *c = ' ';
+  printf("{\"program\": \"%s\", \"mpi\": \"%s\", \"ranks\": %d, \"shape\": %s, "
+         "\"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, \"results\": [",
+         pattern->program, library, ranks, pattern->shape, (long long)bytes,
+         (long long)pattern->file_bytes, options->verify ? "true" : "false");
+}
+
+static int64_t sum_over_ranks(int64_t value) {
+  int64_t sum = 0;
+  MPI_Allreduce(&value, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return sum;
+}
+
+int bench_run(const bench_options_t* options, const bench_pattern_t* pattern) {
+  unsigned char* memory = malloc((size_t)pattern->memory_bytes + 1);
+  if (!memory) bench_check(MPI_ERR_NO_MEM, "malloc");
+  const int64_t own = payload(pattern), all = sum_over_ranks(own);
+  const int first_rank = world_rank() == 0;
+  int64_t total_wrong = 0;
+  int printed = 0;
+  if (first_rank) print_head(options, pattern, all);
+  for (int repetition = 0; repetition < options->repetitions; ++repetition) {
+    for (int reading = 0; reading < 2; ++reading) {
+      if (reading ? !options->read : !options->write) continue;
+      const outcome_t outcome = reading ? read_once(options, pattern, memory, own)
+                                        : write_once(options, pattern, memory, own);
+      const int64_t wrong = sum_over_ranks(outcome.wrong);
+      total_wrong += wrong;
+      if (first_rank)
+        print_outcome(reading ? "read" : "write", repetition, &outcome, wrong, !printed++);
+    }
+  }
+  if (first_rank) {
+    printf("]}\n");
+    fflush(stdout);
+    if (total_wrong) fprintf(stderr, "%lld bytes are wrong\n", (long long)total_wrong);
+  }
+  free(memory);
+  return total_wrong != 0;
+}
