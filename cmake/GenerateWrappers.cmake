@@ -1,0 +1,46 @@
+# The generated part of each shim: for each of HAICHI_MPI_FLAVOURS the files of
+# src/preload/generate.py, in HAICHI_GENERATED_<flavour>, and the INTERFACE library
+# haichi_generated_<flavour>: mpi.h of that MPI, "generated/real.h" and "generated/hooks.h".
+set(HAICHI_PYTHON "" CACHE FILEPATH "Python that has pympistandard, for the wrapper generator")
+
+set(python "")
+foreach(candidate "${HAICHI_PYTHON}" ${CMAKE_SOURCE_DIR}/.venv/bin/python python3)
+  if(candidate AND NOT python)
+    execute_process(COMMAND ${candidate} -c "import pympistandard" RESULT_VARIABLE failed
+                    OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+      set(python ${candidate})
+    endif()
+  endif()
+endforeach()
+if(HAICHI_MPI_FLAVOURS AND NOT python)
+  message(FATAL_ERROR "no Python with the package pympistandard, which the MPI wrappers are "
+          "generated from: run ./haichi build, or pip install pympistandard and give that "
+          "Python with -DHAICHI_PYTHON=PATH")
+endif()
+
+set(preload ${CMAKE_SOURCE_DIR}/src/preload)
+foreach(flavour IN LISTS HAICHI_MPI_FLAVOURS)
+  set(include ${CMAKE_BINARY_DIR}/src/preload/${flavour})
+  set(files "")
+  foreach(file real.h real.cpp hooks.h wrappers.cpp export.map)
+    list(APPEND files ${include}/generated/${file})
+  endforeach()
+  add_custom_command(OUTPUT ${files}
+    COMMAND ${python} ${preload}/generate.py --functions ${preload}/functions.txt
+            --library ${HAICHI_MPI_${flavour}_LIBRARY} --nm ${CMAKE_NM} --out ${include}/generated
+    DEPENDS ${preload}/generate.py ${preload}/functions.txt ${HAICHI_MPI_${flavour}_LIBRARY}
+    COMMENT "Generating the MPI wrappers for ${flavour}" VERBATIM)
+  add_custom_target(haichi_generated_${flavour}_files DEPENDS ${files})
+  set(HAICHI_GENERATED_${flavour} ${files})
+
+  add_library(haichi_generated_${flavour} INTERFACE)
+  add_dependencies(haichi_generated_${flavour} haichi_generated_${flavour}_files)
+  target_include_directories(haichi_generated_${flavour} INTERFACE ${include})
+  # As system headers: an mpi.h must not raise our warnings, nor demand its own exception rules.
+  target_include_directories(haichi_generated_${flavour} SYSTEM INTERFACE
+                             ${HAICHI_MPI_${flavour}_INCLUDES})
+  # Without the old C++ bindings, whose symbols the shim could not resolve.
+  target_compile_definitions(haichi_generated_${flavour} INTERFACE
+                             OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX ${HAICHI_MPI_${flavour}_DEFINES})
+endforeach()
