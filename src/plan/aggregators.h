@@ -14,6 +14,7 @@ namespace haichi::plan {
 
 enum class Layout { roundrobin, packed };
 
+/// The layout of that name, or nothing.
 std::optional<Layout> layout_from(std::string_view name);
 std::string_view name_of(Layout layout);
 
@@ -22,12 +23,24 @@ struct Aggregators {
   std::string why;         ///< one clause for the report: how the number came about
 };
 
-/// `wanted` aggregators (0: one per node, a multiple or divisor of the stripes if `stripes` > 0 is
-/// not forced by `wanted`), cut at the number of ranks.
+/// How many, and which.
+///
+/// Number: `wanted`, cut at the number of ranks. With `wanted` 0 one per node; if the file has
+/// `stripes` > 0 (its stripe count), one per stripe where there are at least as many nodes, else
+/// the largest divisor of `stripes` that is at most the number of nodes, so that each server is
+/// used by the same number of aggregators. (That is avail_cb_nodes of ROMIO's Lustre driver with
+/// its default of one client per server, romio_lustre_co_ratio = 1.)
+///
+/// Which, for a number that was asked for:
 ///   roundrobin  first rank of node 0, first of node 1, ..., then second of node 0, ... (Fig. 3);
 ///               nodes that have no rank left are skipped
 ///   packed      all ranks of node 0, then of node 1, ...                          (Fig. 2)
-/// With one per node both are the same set. No order within a node other than ascending ranks.
+/// With `wanted` 0 it is at most one per node, and both layouts give the first ranks of the nodes.
+/// No order within a node other than ascending ranks. Linear in the number of ranks at worst.
+///
+/// ROMIO has no round robin: cb_config_list "*:k" takes k ranks of the first host, then k of the
+/// next, so that cb_nodes below k * nodes leaves whole nodes without an aggregator; "*:*" is
+/// `packed` here, and its default "*:1" is `wanted` 0.
 Aggregators choose_aggregators(const placement::Placement& placement, Layout layout, int wanted,
                                int stripes);
 

@@ -1,11 +1,10 @@
-// How a range of the file is divided among aggregators and cycles (two-phase I/O; paper 000, Fig. 1;
-// ROMIO's Lustre driver for stripes).
+// How a range of the file is divided among aggregators and cycles (two-phase I/O; paper 000, Fig.
+// 1; ROMIO's Lustre driver for stripes).
 //
 // PURE: no MPI, no clock, no environment.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 namespace haichi::plan {
 
@@ -18,34 +17,59 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// The part of the file that each aggregator handles in each cycle.
+/// The part of the file that each aggregator handles in each cycle. Over all aggregators and cycles
+/// the windows cover every byte of the range exactly once; none is larger than `buffer`; an
+/// aggregator's windows ascend with the cycle. All offsets are in bytes and absolute.
 ///
-/// Without stripes (stripe_unit 0): [range.begin, range.end) is cut evenly, one contiguous domain
-/// per aggregator, borders rounded up to `alignment` (1 if 0); cycle c of an aggregator is the c-th
-/// `buffer` bytes of its domain. Later domains may be empty when the range is short.
+/// Without stripes (stripe_unit 0): the range is cut into one contiguous domain per aggregator,
+/// even within one `alignment` block (1 byte if alignment is 0). All borders but the range's own
+/// are multiples of `alignment`; where the range is short, the last domains are empty. Cycle c of
+/// an aggregator is the c-th `buffer` bytes of its domain; if the buffer holds a whole alignment
+/// block, cycle borders are multiples of `alignment` too (which leaves a part of the buffer unused,
+/// and shortens the first window of an unaligned range).
+///
 /// With stripes: stripe s (s = offset / stripe_unit) belongs to aggregator s % aggregators, so that
-/// each one talks to a fixed set of servers; a cycle is one stripe, or one `buffer`-sized part of it
-/// where the stripe is larger.
+/// each one talks to a fixed set of servers. A cycle is one stripe, or one `buffer`-sized part of
+/// it where the stripe is larger; no window crosses a stripe's border. `alignment` is not used.
+///
+/// Constant time and memory for any range up to INT64_MAX. Preconditions: 0 <= range.begin <=
+/// range.end, stripe_unit and alignment >= 0; aggregators and buffer count as 1 if smaller.
 class FileDomains {
  public:
   FileDomains(Extent range, int aggregators, int64_t buffer, int64_t stripe_unit,
               int64_t alignment);
 
   int aggregators() const { return aggregators_; }
-  /// Cycles that any aggregator needs; all run 0..cycles()-1, with empty windows where one has less.
+  /// Cycles that the busiest aggregator needs; all run 0..cycles()-1, with empty windows where one
+  /// has less. At least one window of the last cycle is not empty; 0 for an empty range.
   int64_t cycles() const { return cycles_; }
-  /// What aggregator `a` (index, not rank) handles in cycle `c`; empty if nothing.
+  /// What aggregator `a` (index, not rank) handles in cycle `c`; Extent{} if nothing.
   Extent window(int a, int64_t c) const;
-  /// Smallest extent with all of the aggregator's windows; empty if it has none.
+  /// Smallest extent with all of the aggregator's windows; Extent{} if it has none.
   Extent hull(int a) const;
 
  private:
+  struct Grid {
+    int64_t origin;
+    int64_t step;
+  };
+  // Without stripes; border(a) is where the domain of aggregator a begins.
+  int64_t border(int a) const;
+  Extent domain(int a) const;
+  Grid grid_of(const Extent& domain) const;
+  int64_t cycles_of(int a) const;
+  Extent window_of_domain(int a, int64_t c) const;
+  // With stripes; first_stripe(a) is the first of aggregator a's in the range, or -1.
+  int64_t first_stripe(int a) const;
+  void count_striped_cycles();
+  Extent window_of_stripe(int a, int64_t c) const;
+
   Extent range_;
   int aggregators_;
   int64_t buffer_;
   int64_t stripe_unit_;
   int64_t alignment_;
-  int64_t domain_ = 0;  // bytes per contiguous domain
+  int64_t skipped_ = 0;  // with stripes: leading parts of the first stripe that nobody needs
   int64_t cycles_ = 0;
 };
 
