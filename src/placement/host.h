@@ -1,8 +1,12 @@
 // What one process can say of its own place: host identity, cores, NUMA node.
+//
+// Read at every MPI_Init, by every rank of a node at once: a few small files of the kernel, no
+// hwloc topology (which takes milliseconds and is for `haichi where`).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "placement/placement.h"
 
@@ -18,8 +22,15 @@ struct Host {
 /// Never fails: where the boot id cannot be read, the name alone decides.
 Host this_host();
 
+/// The hash: equal exactly for equal names and boot ids, but for one chance in 2^64.
+uint64_t host_identity(std::string_view name, std::string_view boot_id);
+
 /// Cores this process may run on and the NUMA node of the first of them, from sched_getaffinity(2)
-/// and /sys; fast enough for MPI_Init (no hwloc topology load).
+/// and /sys. A core is what the kernel schedules on: a hardware thread, by the kernel's number.
+/// What cannot be found out is left as not known.
 RankPlace this_place();
+
+/// NUMA node of a core, or -1; `cpus` is the kernel's folder with one folder per core.
+int numa_node_of(int core, const std::string& cpus = "/sys/devices/system/cpu");
 
 }  // namespace haichi::placement

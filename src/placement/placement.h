@@ -52,9 +52,9 @@ class Placement {
   friend bool operator==(const Placement& a, const Placement& b) { return a.node_ == b.node_; }
 
  private:
-  std::vector<int> node_;    // rank -> node
-  std::vector<int> local_;   // rank -> index within its node
-  std::vector<int> member_;  // ranks grouped by node
+  std::vector<int> node_;         // rank -> node
+  std::vector<int> local_;        // rank -> index within its node
+  std::vector<int> member_;       // ranks grouped by node
   std::vector<int> begin_ = {0};  // node -> first index in member_; nodes()+1 entries
   std::vector<std::string> names_;
   std::vector<RankPlace> places_;

@@ -1,0 +1,85 @@
+#include "placement/host.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+#include "base/os.h"
+
+namespace haichi::placement {
+namespace {
+
+// Kernels are built for at most 8,192 cores; this leaves room.
+constexpr int kMostCores = 1 << 16;
+
+uint64_t fnv1a(std::string_view text, uint64_t hash) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+// sched_getaffinity with a set as large as the kernel asks for; empty if it fails.
+struct CpuSetFree {
+  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
+};
+using CpuSet = std::unique_ptr<cpu_set_t, CpuSetFree>;
+
+CpuSet affinity(int& size) {
+  for (size = 1024; size <= kMostCores; size *= 2) {
+    CpuSet set(CPU_ALLOC(size_t(size)));
+    if (!set) break;
+    CPU_ZERO_S(CPU_ALLOC_SIZE(size_t(size)), set.get());
+    if (sched_getaffinity(0, CPU_ALLOC_SIZE(size_t(size)), set.get()) == 0) return set;
+    if (errno != EINVAL) break;  // EINVAL: the kernel's set is larger
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+uint64_t host_identity(std::string_view name, std::string_view boot_id) {
+  // The byte between the two keeps ("ab", "c") and ("a", "bc") apart.
+  uint64_t hash = fnv1a(name, 0xcbf29ce484222325);
+  hash = fnv1a(std::string_view("\0", 1), hash);
+  return fnv1a(boot_id, hash);
+}
+
+Host this_host() {
+  utsname names = {};
+  uname(&names);
+  const auto boot_id = read_file("/proc/sys/kernel/random/boot_id");
+  return {names.nodename, host_identity(names.nodename, boot_id ? *boot_id : std::string())};
+}
+
+int numa_node_of(int core, const std::string& cpus) {
+  // The folder of a core holds a link "node<n>" to its NUMA node.
+  const std::string folder = fmt::format("{}/cpu{}", cpus, core);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  if (!entries) return -1;
+  while (const dirent* entry = readdir(entries.get())) {
+    const std::string_view name(entry->d_name);
+    if (!name.starts_with("node")) continue;
+    int node = -1;
+    const auto [end, error] = std::from_chars(name.data() + 4, name.data() + name.size(), node);
+    if (error == std::errc() && end == name.data() + name.size() && node >= 0) return node;
+  }
+  return -1;
+}
+
+RankPlace this_place() {
+  RankPlace place;
+  int size = 0;
+  const CpuSet set = affinity(size);
+  if (!set) return place;
+  const size_t bytes = CPU_ALLOC_SIZE(size_t(size));
+  place.cores = CPU_COUNT_S(bytes, set.get());
+  for (int core = 0; core < size && place.core < 0; ++core)
+    if (CPU_ISSET_S(size_t(core), bytes, set.get())) place.core = core;
+  if (place.core >= 0) place.numa_node = numa_node_of(place.core);
+  return place;
+}
+
+}  // namespace haichi::placement
