@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import mpis
+import pytest
 
 
 @pytest.fixture(params=mpis.all_mpis(), ids=str)

@@ -1,0 +1,249 @@
+"""haichi stands between unmodified programs and their MPI: every language, every MPI, no more.
+
+The raw LD_PRELOAD line is used throughout, so that what is proved does not lean on `haichi run`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import mpis
+import pytest
+from mpis import BUILD, ROOT, Mpi
+
+PROGRAMS = {
+    "c": ROOT / "tests/mpi/interpose_c.c",
+    "c-large": ROOT / "tests/mpi/interpose_c.c",
+    "mpif.h": ROOT / "tests/fortran/interpose_mpif.f90",
+    "use mpi": ROOT / "tests/fortran/interpose_usempi.f90",
+    "mpi_f08": ROOT / "tests/fortran/interpose_f08.f90",
+    "mpi4py": ROOT / "tests/mpi/interpose_mpi4py.py",
+}
+ABIS = ("mpich", "openmpi", "mpiabi")
+REFUSED = 78
+NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "mpiabi": "the MPI standard ABI"}
+
+
+def shim(abi: str) -> Path:
+    """The preload object of an ABI; a skip where this build has none."""
+    path = BUILD / "lib" / f"libhaichi-{abi}.so"
+    if not path.exists():
+        pytest.skip(f"no {path.relative_to(BUILD)} in this build: no MPI of that ABI when built")
+    return path
+
+
+def program(mpi: Mpi, language: str) -> tuple[list[str | Path], dict[str, str]]:
+    """Words and environment that start the test program of a language; a skip without it."""
+    source = PROGRAMS[language]
+    if language == "mpi4py":
+        if mpi.python is None:
+            pytest.skip(mpi.python_missing)
+        return [mpi.python, source], dict(mpi.python_env)
+    if source.suffix == ".f90":
+        if mpi.mpif90 is None:
+            pytest.skip(f"{mpi.name} has no Fortran compiler here")
+        return [mpi.compile(source, fortran=True)], {}
+    if language == "c-large":
+        if "MPI_File_write_all_c" not in symbols(libmpi(mpi)):
+            pytest.skip(f"{mpi.name} has no large-count functions")
+        return [mpi.compile(source, "-DHAVE_LARGE_COUNTS")], {}
+    return [mpi.compile(source)], {}
+
+
+def options(mpi: Mpi, language: str) -> list[str]:
+    """What follows the file's name on the program's command line."""
+    if language == "c-large":
+        return ["large"]
+    return ["plain"] if (language, mpi.name) == ("mpi4py", "mpich-4.0.2") else []
+
+
+def libmpi(mpi: Mpi) -> Path:
+    """The C library that programs of this MPI load."""
+    done = subprocess.run(
+        ["ldd", mpi.compile(PROGRAMS["c"])], capture_output=True, text=True, check=True
+    )
+    found = re.search(r"libmpi(?:ch|_abi)?\.so\S* => (\S+)", done.stdout)
+    assert found, done.stdout
+    return Path(found[1])
+
+
+def symbols(library: Path) -> set[str]:
+    """The names that a shared library defines for others."""
+    words = ["nm", "-D", "--defined-only", "--format=posix", str(library)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return {line.split()[0].partition("@")[0] for line in done.stdout.splitlines()}
+
+
+def hooks() -> set[str]:
+    """The functions that functions.txt lists as intercepted."""
+    text = (ROOT / "src/preload/functions.txt").read_text()
+    return set(re.findall(r"^hook (\w+)", text, re.MULTILINE))
+
+
+def haichi_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """What haichi wrote to standard error."""
+    return [line for line in done.stderr.splitlines() if "haichi" in line]
+
+
+def handled(report: Path) -> list[str]:
+    """The calls that the run report says haichi did itself, without the mark of large counts."""
+    assert report.exists(), "no report was written: haichi saw nothing"
+    calls = [call for file in json.loads(report.read_text())["files"] for call in file["calls"]]
+    return [call["call"].removesuffix("_c") for call in calls if call["handled"]]
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_sees_every_language(mpi: Mpi, language: str, tmp_path: Path) -> None:
+    """The collective calls of a program in any language are done by haichi, and done right."""
+    argv, env = program(mpi, language)
+    env |= {"LD_PRELOAD": str(shim(mpi.abi)), "HAICHI_REPORT": str(tmp_path / "report.json")}
+    command = [*argv, tmp_path / "data", *options(mpi, language)]
+    done = mpi.run(2, command, env, check=True)
+    assert "intact" in done.stdout
+    assert haichi_lines(done) == []
+    calls = handled(tmp_path / "report.json")
+    assert "MPI_File_write_all" in calls
+    assert {"MPI_File_read_all", "MPI_File_read_at_all"} & set(calls)
+
+
+@pytest.mark.parametrize("language", ["c", "mpi4py"])
+def test_disabled_is_stock(mpi: Mpi, language: str, tmp_path: Path) -> None:
+    """With HAICHI_DISABLE=1 the program runs as without haichi and no report is written."""
+    argv, env = program(mpi, language)
+    report = tmp_path / "report.json"
+    env |= mpi.preload(HAICHI_DISABLE="1", HAICHI_REPORT=str(report))
+    done = mpi.run(2, [*argv, tmp_path / "data", *options(mpi, language)], env, check=True)
+    assert "intact" in done.stdout
+    assert haichi_lines(done) == []
+    assert not report.exists()
+
+
+def test_launcher_may_inherit_preload(mpi: Mpi, tmp_path: Path) -> None:
+    """LD_PRELOAD on the launcher itself: it and its shells are left alone, the ranks are not."""
+    argv, _ = program(mpi, "c")
+    words = " ".join(str(word) for word in [*argv, tmp_path / "data"])
+    env = mpi.preload(HAICHI_REPORT=str(tmp_path / "report.json"))
+    shim(mpi.abi)
+    done = mpi.run(2, ["sh", "-c", words], launcher_env=env, check=True)
+    assert "intact" in done.stdout
+    assert haichi_lines(done) == []
+    assert "MPI_File_write_all" in handled(tmp_path / "report.json")
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_no_mpi_no_word(abi: str) -> None:
+    """A process without MPI runs as if the shim were not there."""
+    env = {"LD_PRELOAD": str(shim(abi)), "PATH": "/usr/bin:/bin"}
+    done = mpis.run_bounded(["sh", "-c", "echo out; ls / >/dev/null; exit 3"], env=env)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "")
+
+
+@pytest.mark.parametrize("language", ["c", "mpi4py"])
+@pytest.mark.parametrize(
+    ("mpi", "abi"),
+    [(mpi, abi) for mpi in mpis.all_mpis() for abi in ABIS if abi != mpi.abi],
+    indirect=["mpi"],
+    ids=str,
+)
+@pytest.mark.parametrize("disable", ["", "1"], ids=["active", "disabled"])
+def test_wrong_abi_is_refused(
+    mpi: Mpi, abi: str, language: str, disable: str, tmp_path: Path
+) -> None:
+    """A shim of another ABI says so in one line and ends the rank; nothing crashes."""
+    argv, env = program(mpi, language)
+    env["LD_PRELOAD"] = str(shim(abi))
+    if disable:
+        env["HAICHI_DISABLE"] = "1"
+    done = mpi.run(1, [*argv, tmp_path / "data"], env)
+    assert done.returncode != 0
+    lines = haichi_lines(done)
+    assert len(lines) == 1, done.stderr
+    assert (
+        f"libhaichi-{abi}.so is for {NAMES[abi]}, but this process has {NAMES[mpi.abi]}"
+        in (lines[0])
+    )
+    assert 'start the program with "haichi run"' in lines[0]
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("soname", "has", "says"),
+    [
+        ("libmpi.so.12", "PMPI_Init", r"an older one \(libmpi.so.12 has no MPI_\w+\)"),
+        ("libmpi.so.99", "PMPI_Init", r"an MPI that haichi does not know \(libmpi.so.99\)"),
+    ],
+    ids=["too old", "unknown"],
+)
+def test_unsupported_mpi_is_refused(soname: str, has: str, says: str, tmp_path: Path) -> None:
+    """An MPI without a function that the shim exports, or of no known ABI, is refused on load."""
+    version = "int PMPI_Get_version(int* major, int* minor) { return *major - *minor; }"
+    (tmp_path / "old.c").write_text(f"int {has}(void) {{ return 0; }}\n{version}\n")
+    (tmp_path / "main.c").write_text(f"int {has}(void); int main(void) {{ return {has}(); }}\n")
+    library = tmp_path / soname
+    words = ["cc", "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-o", str(library)]
+    mpis.run_bounded([*words, str(tmp_path / "old.c")], check=True)
+    main = tmp_path / "main"
+    words = ["cc", str(tmp_path / "main.c"), str(library), f"-Wl,-rpath,{tmp_path}", "-o"]
+    mpis.run_bounded([*words, str(main)], check=True)
+    assert mpis.run_bounded([str(main)]).returncode == 0
+    done = mpis.run_bounded([str(main)], env={"LD_PRELOAD": str(shim("mpich"))})
+    assert done.returncode == REFUSED
+    assert re.fullmatch(rf"haichi: libhaichi-mpich.so is for MPICH, .* {says}: .*\n", done.stderr)
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_exports_what_the_mpi_has(abi: str) -> None:
+    """A shim exports each hook under both names where the MPI has it, and nothing else."""
+    usable = mpis.mpis(abi)
+    if not usable:
+        pytest.skip(f"no MPI of the ABI {abi} here")
+    exports = symbols(shim(abi))
+    # The build takes the first of an ABI; under the others of that ABI it must not be too much.
+    for number, mpi in enumerate(usable):
+        has = symbols(libmpi(mpi))
+        both = {name for name in hooks() if {name, "P" + name} <= has}
+        wanted = both | {"P" + name for name in both}
+        assert exports == wanted if number == 0 else exports <= wanted, mpi.name
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_needs_libc_alone(abi: str) -> None:
+    """A shim brings no library into the program, least of all a C++ runtime or an MPI."""
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    if re.search(r"^HAICHI_SANITIZE:\w+=.+", cache, re.MULTILINE):
+        pytest.skip("a build with sanitizers needs their libraries")
+    done = subprocess.run(["readelf", "-dW", shim(abi)], capture_output=True, text=True, check=True)
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", done.stdout))
+    assert "libc.so.6" in needed
+    assert {name for name in needed if not re.match(r"(libc|libm|ld-linux.*)\.so", name)} == set()
+
+
+@pytest.mark.parametrize("first", ["haichi first", "tool first"])
+@pytest.mark.parametrize("kind", ["both names", "textbook"])
+def test_stacks_with_another_tool(mpi: Mpi, kind: str, first: str, tmp_path: Path) -> None:
+    """Another tool under or over haichi: the program is right, and each sees what it can.
+
+    Loaded first, the tool sees the program's calls. Loaded behind haichi it sees what haichi
+    calls; a textbook tool, which has no PMPI_X for haichi to find, then sees no intercepted call.
+    """
+    flags = ["-shared", "-fPIC", *(["-DTEXTBOOK"] if kind == "textbook" else [])]
+    tool = mpi.compile(ROOT / "tests/mpi/other_tool.c", *flags)
+    objects = [str(shim(mpi.abi)), str(tool)]
+    if first == "tool first":
+        objects.reverse()
+    report = tmp_path / "report.json"
+    argv, _ = program(mpi, "c")
+    env = {"LD_PRELOAD": ":".join(objects), "HAICHI_REPORT": str(report)}
+    done = mpi.run(1, [*argv, tmp_path / "data"], env, check=True)
+    assert "intact" in done.stdout
+    assert "MPI_File_write_all" in handled(report)
+    said = [line for line in done.stderr.splitlines() if line.startswith("other tool")]
+    if first == "tool first":
+        assert said == ["other tool: 2 opened, 1 written"]
+    elif kind == "both names":
+        assert said == ["other tool: 2 opened, 0 written"]
+    else:
+        assert said == []
