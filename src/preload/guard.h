@@ -10,9 +10,11 @@
 
 #include <exception>
 
-#include "mpi/runtime.h"
-
 #define HAICHI_EXPORT __attribute__((visibility("default")))
+
+namespace haichi::mpi {
+bool active();  // of mpi/runtime.h, which needs an mpi.h
+}
 
 namespace haichi::preload {
 

@@ -1,0 +1,194 @@
+"""The wrapper generator and what it makes: signatures, exports, and hooks that throw."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import mpis
+import pytest
+from mpis import ROOT, Mpi
+
+GENERATOR = ROOT / "src/preload/generate.py"
+
+FUNCTIONS = """
+hook MPI_Init      done MPI_Initialized
+hook MPI_Finalize  done MPI_Finalized
+hook MPI_Comm_size
+hook MPI_Comm_rank
+hook MPI_Wtime
+use MPI_Barrier
+use MPI_Bcast_c
+"""
+
+# Hooks that fail before or after the real call, as the names of the environment variables say.
+HOOKS = """
+#include "generated/hooks.h"
+#include "generated/real.h"
+#include "preload/guard.h"
+#include <stdlib.h>
+#include <stdexcept>
+#include <string>
+
+namespace haichi::mpi {
+bool active() { return true; }
+
+template <class Call>
+auto fail(const char* name, Call call) {
+  const char* before = getenv("FAIL_BEFORE");
+  const char* after = getenv("FAIL_AFTER");
+  if (before && std::string(before) == name) throw std::runtime_error("before");
+  auto result = call();
+  if (after && std::string(after) == name) throw std::runtime_error("after");
+  return result;
+}
+
+int on_Init(int* argc, char*** argv) {
+  return fail("Init", [&] { return real().Init(argc, argv); });
+}
+int on_Finalize() {
+  return fail("Finalize", [&] { return real().Finalize(); });
+}
+int on_Comm_size(MPI_Comm comm, int* size) {
+  return fail("Comm_size", [&] { return real().Comm_size(comm, size); });
+}
+int on_Comm_rank(MPI_Comm comm, int* rank) {
+  return fail("Comm_rank", [&] { return real().Barrier(comm), real().Comm_rank(comm, rank); });
+}
+double on_Wtime() {
+  return fail("Wtime", [&] { return real().Wtime() + (real().Bcast_c ? 2e9 : 1e9); });
+}
+}  // namespace haichi::mpi
+"""
+
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  int rank = -1, size = -1;
+  int began = MPI_Init(&argc, &argv);
+  int asked = MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int who = MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int billions = (int)(MPI_Wtime() / 1e9);
+  int ended = MPI_Finalize();
+  printf("began %d size %d %d rank %d %d", began != 0, asked == MPI_ERR_INTERN, size, who, rank);
+  printf(" billions %d ended %d\\n", billions, ended != 0);
+  return 0;
+}
+"""
+
+
+def generate(functions: str, library: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the generator on a list of functions."""
+    listing = out.parent / "functions.txt"
+    listing.write_text(functions)
+    words = [sys.executable, str(GENERATOR), "--functions", str(listing)]
+    return mpis.run_bounded([*words, "--library", str(library), "--out", str(out)])
+
+
+def libmpi(mpi: Mpi, tmp_path: Path) -> Path:
+    """What the compiler wrapper links: a library, or the linker script that stands for it."""
+    (tmp_path / "m.c").write_text("#include <mpi.h>\nint main(void) { return MPI_Finalize(); }")
+    words = [str(mpi.mpicc), str(tmp_path / "m.c"), "-o", str(tmp_path / "m"), "-Wl,-t"]
+    traced = mpis.run_bounded(words, check=True).stdout.split()
+    return next(Path(name) for name in traced if Path(name).name.startswith("libmpi"))
+
+
+@pytest.fixture(scope="module", params=["mpich", "openmpi", "mpiabi"])
+def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple:
+    """A shim of a few functions with hooks that can be made to throw, and a program to run."""
+    abi = request.param
+    usable = mpis.mpis(abi)
+    if not usable:
+        pytest.skip(f"no MPI of the ABI {abi} here")
+    mpi, folder = usable[0], tmp_path_factory.mktemp(abi)
+    done = generate(FUNCTIONS, libmpi(mpi, folder), folder / "generated")
+    assert done.returncode == 0, done.stderr
+    (folder / "hooks.cpp").write_text(HOOKS)
+    (folder / "program.c").write_text(PROGRAM)
+    preload = ROOT / "src/preload"
+    sources = [preload / "guard.cpp", preload / "library.cpp", ROOT / "src/base/log.cpp"]
+    generated = [folder / "generated/real.cpp", folder / "generated/wrappers.cpp"]
+    words = ["env", f"OMPI_CXX={shutil.which('g++')}", f"MPICH_CC={shutil.which('g++')}"]
+    words += [f"OMPI_CC={shutil.which('g++')}", str(mpi.mpicc), "-shared", "-fPIC", "-std=c++20"]
+    words += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-DFMT_HEADER_ONLY"]
+    words += [f"-DHAICHI_FLAVOUR={abi}", f'-DHAICHI_FLAVOUR_NAME="{abi}"']
+    words += ["-fvisibility=hidden", f"-I{ROOT / 'src'}", f"-I{folder}"]
+    words += [str(path) for path in [*sources, *generated, folder / "hooks.cpp"]]
+    words += [f"-Wl,--version-script={folder / 'generated/export.map'}"]
+    mpis.run_bounded([*words, "-o", str(folder / "small.so")], timeout=200, check=True)
+    return mpi, folder / "small.so", mpi.compile(folder / "program.c", into=folder)
+
+
+STOCK = "began 0 size 0 1 rank 0 0 billions {} ended 0"
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({}, STOCK),
+        # Init and Finalize are done once, whether the hook failed before or after doing them.
+        ({"FAIL_BEFORE": "Init"}, STOCK),
+        ({"FAIL_AFTER": "Init"}, STOCK),
+        ({"FAIL_BEFORE": "Finalize"}, STOCK),
+        ({"FAIL_AFTER": "Finalize"}, STOCK),
+        # Another function is not called again: the program gets an error code.
+        ({"FAIL_BEFORE": "Comm_size"}, "began 0 size 1 -1 rank 0 0 billions {} ended 0"),
+        ({"FAIL_AFTER": "Comm_size"}, "began 0 size 1 1 rank 0 0 billions {} ended 0"),
+    ],
+    ids=lambda value: "-".join(f"{k}={v}" for k, v in value.items()) if value is dict else None,
+)
+def test_hooks_that_throw(small: tuple, env: dict[str, str], expected: str) -> None:
+    """Nothing crosses the C edge and no function is done twice."""
+    mpi, shim, program = small
+    done = mpi.run(1, [program], {"LD_PRELOAD": str(shim), **env}, check=True)
+    # The hook of MPI_Wtime adds two billions if the MPI has a large-count function, else one.
+    large = 1 if mpi.abi == "openmpi" else 2
+    assert done.stdout.strip() == expected.format(large)
+    assert ("haichi failed inside" in done.stderr) == bool(env)
+
+
+def test_a_clock_that_throws_is_asked_again(small: tuple) -> None:
+    """A function without an error code is local: the real one answers."""
+    mpi, shim, program = small
+    env = {"LD_PRELOAD": str(shim), "FAIL_BEFORE": "Wtime"}
+    done = mpi.run(1, [program], env, check=True)
+    billions = int(done.stdout.split()[done.stdout.split().index("billions") + 1])
+    plain = mpi.run(1, [program], check=True)
+    assert f"billions {billions} " in plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("hook MPI_File_opne", "the MPI standard has no MPI_File_opne"),
+        ("hook MPI_File_open_c", "the MPI standard has no C function MPI_File_open_c"),
+        ("hook MPI_Get_version", "must not be exported"),
+        ("use MPI_Pcontrol", "variable list of arguments"),
+        ("hook", 'expected "hook NAME"'),
+        ("grab MPI_Init", 'expected "hook NAME"'),
+        ("use MPI_Init\nuse MPI_Init", "MPI_Init is listed twice"),
+    ],
+)
+def test_bad_lists_are_named(line: str, says: str, tmp_path: Path) -> None:
+    """A wrong line is one message with the file, the line and the reason; nothing is written."""
+    done = generate(f"# a list\n{line}\n", Path("/nowhere"), tmp_path / "generated")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert f"functions.txt:{1 + line.count(chr(10)) + 1}: " in done.stderr
+    assert says in done.stderr
+    assert not (tmp_path / "generated").exists()
+
+
+def test_a_library_without_mpi_is_named(tmp_path: Path) -> None:
+    """A library that is no MPI, and one that is not there, are said to be so."""
+    (tmp_path / "none.c").write_text("int nothing;\n")
+    library = tmp_path / "libnone.so"
+    words = ["cc", "-shared", "-o", str(library), str(tmp_path / "none.c")]
+    mpis.run_bounded(words, check=True)
+    done = generate(FUNCTIONS, library, tmp_path / "generated")
+    assert (done.returncode, "none of the hooked functions" in done.stderr) == (1, True)
+    done = generate(FUNCTIONS, tmp_path / "absent.so", tmp_path / "generated")
+    assert (done.returncode, "absent.so" in done.stderr) == (1, True)
