@@ -1,0 +1,376 @@
+#include "support/checking_executor.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "support/random_placement.h"
+
+namespace haichi::test {
+namespace {
+
+using plan::Buffers;
+using plan::Schedule;
+using plan::Slice;
+using plan::Step;
+using Bytes = std::vector<std::byte>;
+
+constexpr std::byte kPoison{0xdb};
+constexpr int kRanksNamed = 8;  // in one message
+
+// A receive that was issued and not waited for.
+struct Receive {
+  int peer;
+  int64_t step;
+  Slice to;
+  bool order_free;
+  std::byte* direct;  // where a real MPI would write by itself; null: the bytes go through scatter
+  bool matched = false;
+  bool delivered = false;
+  Bytes payload;
+};
+
+struct Send {
+  int64_t step;
+  Slice from;
+  bool eager;
+  Bytes payload;  // of an eager send
+};
+
+// What is issued from one rank to another and not matched: only sends, or only receives.
+struct Queue {
+  std::vector<Send> sends;
+  std::vector<size_t> receives;  // indices of Rank::receives of the destination
+  size_t taken = 0;              // from the front of whichever is in use
+  bool used_up() const { return taken == sends.size() + receives.size(); }
+};
+
+enum class State { running, waits_to_send, waits_for_all, finished };
+
+struct Rank {
+  Schedule* schedule;
+  Buffers* buffers;
+  State state = State::running;
+  Step step;             // the current one
+  bool pending = false;  // it was taken from the schedule and is not done
+  bool ended = false;    // the schedule has no more; the current step is the wait at its end
+  int64_t steps = 0;     // taken so far: the current one has index steps - 1
+  int sends = 0;         // outstanding
+  int unmatched = 0;     // receives issued and not matched
+  std::vector<Receive> receives;            // since the last wait_all
+  std::map<std::byte*, std::byte*> direct;  // begin -> end of what outstanding receives may write
+};
+
+class Run {
+ public:
+  Run(const std::vector<Schedule*>& schedules, const std::vector<Buffers*>& buffers,
+      const CheckOptions& options, CheckTally& tally)
+      : random_(options.seed), completion_(options.completion), tally_(tally) {
+    for (size_t r = 0; r < schedules.size(); ++r) {
+      ranks_.push_back({.schedule = schedules[r], .buffers = buffers[r]});
+      runnable_.push_back(int(r));
+    }
+    // Of 64 turns, how many the rank that moved last keeps: from fair turns to runs until blocked.
+    constexpr int64_t kStay[] = {0, 32, 63};
+    stay_ = kStay[random_.below(3)];
+  }
+
+  Status to_the_end() {
+    size_t at = 0;
+    while (!runnable_.empty()) {
+      if (at >= runnable_.size() || random_.below(64) >= stay_)
+        at = size_t(random_.below(int64_t(runnable_.size())));
+      Rank& rank = ranks_[size_t(runnable_[at])];
+      if (auto done = advance(runnable_[at], rank); !done) return done;
+      if (rank.state == State::running) continue;
+      runnable_[at] = runnable_.back();  // waking others appends only, so `at` still holds
+      runnable_.pop_back();
+    }
+    for (const Rank& rank : ranks_)
+      if (rank.state != State::finished) return deadlock();
+    return nothing_left();
+  }
+
+ private:
+  // Takes the next step unless one is pending, and does it or leaves the rank waiting.
+  Status advance(int r, Rank& rank) {
+    if (!rank.pending) {
+      rank.ended = !rank.schedule->next(rank.step);
+      if (rank.ended) rank.step = Step{.kind = Step::Kind::wait_all};
+      rank.pending = true;
+      ++rank.steps;
+      tally_.steps += !rank.ended;
+    }
+    switch (rank.step.kind) {
+      case Step::Kind::send:
+        return send(r, rank);
+      case Step::Kind::wait_all:
+        wait_all(rank);
+        return {};
+      default:
+        break;
+    }
+    rank.pending = false;
+    switch (rank.step.kind) {
+      case Step::Kind::receive:
+        return receive(r, rank);
+      case Step::Kind::copy:
+        return copy(r, rank);
+      case Step::Kind::round:
+        return start_round(r, rank);
+      case Step::Kind::file_read:
+        rank.buffers->read_file(rank.step.to, rank.step.file_begin);
+        return {};
+      default:
+        rank.buffers->write_file(rank.step.from, rank.step.file_begin);
+        return {};
+    }
+  }
+
+  Status send(int r, Rank& rank) {
+    const int peer = rank.step.peer, window = rank.schedule->window();
+    if (auto fine = check(r, rank, rank.step.from, true); !fine) return fine;
+    if (window > 0 && rank.sends >= window) {
+      rank.state = State::waits_to_send;
+      return {};
+    }
+    rank.pending = false;
+    Send issued{rank.steps - 1, rank.step.from, false, {}};
+    issued.eager = completion_ == Completion::eager ||
+                   (completion_ == Completion::either && random_.below(2) == 0);
+    if (issued.eager) {
+      auto bytes = read(r, rank, issued.from);
+      if (!bytes) return tl::unexpected(bytes.error());
+      issued.payload = std::move(*bytes);
+    } else {
+      tally_.most_outstanding = std::max(tally_.most_outstanding, ++rank.sends);
+    }
+    Queue& queue = queues_[key(r, peer)];
+    if (queue.receives.empty()) {
+      queue.sends.push_back(std::move(issued));
+      return {};
+    }
+    const size_t first = queue.receives[queue.taken++];
+    if (queue.used_up()) queues_.erase(key(r, peer));
+    return match(r, issued, peer, ranks_[size_t(peer)].receives[first]);
+  }
+
+  Status receive(int r, Rank& rank) {
+    const Slice& to = rank.step.to;
+    const int peer = rank.step.peer;
+    if (auto fine = check(r, rank, to, true); !fine) return fine;
+    Receive posted{peer, rank.steps - 1, to, rank.buffers->order_free(to), nullptr};
+    if (posted.order_free && to.size > 0) posted.direct = rank.buffers->contiguous(to);
+    if (posted.direct) {
+      if (auto fine = reserve(r, rank, posted); !fine) return fine;
+      std::fill_n(posted.direct, to.size, kPoison);  // until wait_all they may be anything
+    }
+    rank.receives.push_back(std::move(posted));
+    ++rank.unmatched;
+    Queue& queue = queues_[key(peer, r)];
+    if (queue.sends.empty()) {
+      queue.receives.push_back(rank.receives.size() - 1);
+      return {};
+    }
+    const Send first = std::move(queue.sends[queue.taken++]);
+    if (queue.used_up()) queues_.erase(key(peer, r));
+    return match(peer, first, r, rank.receives.back());
+  }
+
+  // Both sides are there: the bytes go over, now or later, and whoever waited for this may go on.
+  Status match(int source, const Send& send, int destination, Receive& receive) {
+    Rank& from = ranks_[size_t(source)];
+    Rank& to = ranks_[size_t(destination)];
+    if (send.from.size != receive.to.size)
+      return fail(EMSGSIZE, "rank {} sends {} bytes at step {}, but rank {} receives {} at step {}",
+                  source, send.from.size, send.step, destination, receive.to.size, receive.step);
+    receive.payload = send.payload;
+    if (!send.eager) {
+      auto bytes = read(source, from, send.from);
+      if (!bytes) return tl::unexpected(bytes.error());
+      receive.payload = std::move(*bytes);
+      --from.sends;
+    }
+    ++tally_.messages;
+    tally_.bytes += send.from.size;
+    receive.matched = true;
+    --to.unmatched;
+    if (receive.order_free && random_.below(2) == 0) deliver(to, receive);
+    wake(source);
+    wake(destination);
+    return {};
+  }
+
+  void wait_all(Rank& rank) {
+    if (rank.sends > 0 || rank.unmatched > 0) {
+      rank.state = State::waits_for_all;
+      return;
+    }
+    std::vector<size_t> late;  // order_free, and in no order
+    for (size_t i = 0; i < rank.receives.size(); ++i)
+      if (rank.receives[i].order_free && !rank.receives[i].delivered) late.push_back(i);
+    random_.shuffle(late);
+    for (const size_t i : late) deliver(rank, rank.receives[i]);
+    for (Receive& each : rank.receives)
+      if (!each.delivered) deliver(rank, each);
+    rank.receives.clear();
+    rank.direct.clear();
+    rank.pending = false;
+    if (rank.ended) rank.state = State::finished;
+  }
+
+  Status copy(int r, Rank& rank) {
+    const Slice &from = rank.step.from, &to = rank.step.to;
+    if (auto fine = check(r, rank, from, false); !fine) return fine;
+    if (from.size != to.size)
+      return fail(EMSGSIZE, "rank {} copies {} bytes to {} at step {}", r, from.size, to.size,
+                  rank.steps - 1);
+    const std::byte* source = rank.buffers->contiguous(from);
+    const std::byte* target = rank.buffers->contiguous(to);
+    if (source && target && source < target + to.size && target < source + from.size)
+      return fail(EINVAL, "rank {} copies between overlapping bytes at step {}", r, rank.steps - 1);
+    const auto bytes = read(r, rank, from);
+    if (!bytes) return tl::unexpected(bytes.error());
+    rank.buffers->scatter(to, bytes->data());
+    return {};
+  }
+
+  Status start_round(int r, Rank& rank) {
+    if (rank.sends > 0 || !rank.receives.empty())
+      return fail(EPROTO,
+                  "rank {} begins round {} at step {} with {} sends and {} receives "
+                  "outstanding",
+                  r, rank.step.round, rank.steps - 1, rank.sends, rank.receives.size());
+    rank.buffers->start_round(rank.step.round);
+    return {};
+  }
+
+  Status check(int r, const Rank& rank, const Slice& slice, bool has_peer) const {
+    if (has_peer && (rank.step.peer < 0 || size_t(rank.step.peer) >= ranks_.size()))
+      return fail(EINVAL, "rank {} names peer {} of {} ranks at step {}", r, rank.step.peer,
+                  ranks_.size(), rank.steps - 1);
+    if (slice.size < 0)
+      return fail(EINVAL, "rank {} moves {} bytes at step {}", r, slice.size, rank.steps - 1);
+    return {};
+  }
+
+  // The bytes of a slice, seen both ways if there are two.
+  Result<Bytes> read(int r, Rank& rank, const Slice& slice) {
+    Bytes bytes(size_t(slice.size));
+    rank.buffers->gather(slice, bytes.data());
+    const std::byte* contiguous = rank.buffers->contiguous(slice);
+    if (contiguous && slice.size > 0 && memcmp(contiguous, bytes.data(), bytes.size()) != 0)
+      return fail(EINVAL,
+                  "rank {}: contiguous() and gather() disagree on bytes [{}, +{}) of buffer "
+                  "{}",
+                  r, slice.begin, slice.size, slice.buffer);
+    return bytes;
+  }
+
+  // Claims the memory that an outstanding receive writes.
+  Status reserve(int r, Rank& rank, const Receive& posted) {
+    std::byte* const end = posted.direct + posted.to.size;
+    const auto behind = rank.direct.lower_bound(end);
+    if (behind != rank.direct.begin() && std::prev(behind)->second > posted.direct)
+      return fail(EINVAL,
+                  "rank {} receives at step {} into bytes that another receive may be "
+                  "writing, though they are called order_free",
+                  r, posted.step);
+    rank.direct.emplace_hint(behind, posted.direct, end);
+    return {};
+  }
+
+  void deliver(Rank& rank, Receive& receive) {
+    if (receive.direct)
+      std::copy(receive.payload.begin(), receive.payload.end(), receive.direct);
+    else
+      rank.buffers->scatter(receive.to, receive.payload.data());
+    receive.delivered = true;
+    Bytes().swap(receive.payload);
+  }
+
+  void wake(int r) {
+    Rank& rank = ranks_[size_t(r)];
+    const bool may_go = rank.state == State::waits_to_send ? rank.sends < rank.schedule->window()
+                                                           : rank.state == State::waits_for_all &&
+                                                                 rank.sends + rank.unmatched == 0;
+    if (!may_go) return;
+    rank.state = State::running;
+    runnable_.push_back(r);
+  }
+
+  // What each of the waiting ranks waits for; the first of them by name.
+  Status deadlock() const {
+    std::string text;
+    int named = 0, waiting = 0;
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      if (ranks_[r].state == State::finished) continue;
+      ++waiting;
+      if (named < kRanksNamed && ++named) text += (named == 1 ? ": " : "; ") + plight(int(r));
+    }
+    if (waiting > named) text += fmt::format("; and {} more", waiting - named);
+    return fail(EDEADLK, "deadlock of {} of {} ranks{}", waiting, ranks_.size(), text);
+  }
+
+  std::string plight(int r) const {
+    const Rank& rank = ranks_[size_t(r)];
+    if (rank.state == State::waits_to_send)
+      return fmt::format("rank {} at step {} waits to send to {} with {} sends outstanding", r,
+                         rank.steps - 1, rank.step.peer, rank.sends);
+    std::string text =
+        fmt::format("rank {} at {} waits for", r,
+                    rank.ended ? std::string("its end") : fmt::format("step {}", rank.steps - 1));
+    for (const Receive& each : rank.receives)
+      if (!each.matched)
+        return text + fmt::format(" {} receives, the first from {} (step {})", rank.unmatched,
+                                  each.peer, each.step);
+    for (int peer = 0; size_t(peer) < ranks_.size(); ++peer) {
+      const auto found = queues_.find(key(r, peer));
+      if (found == queues_.end()) continue;
+      for (size_t i = found->second.taken; i < found->second.sends.size(); ++i)
+        if (const Send& send = found->second.sends[i]; !send.eager)
+          return text + fmt::format(" {} sends, one to {} (step {})", rank.sends, peer, send.step);
+    }
+    return text + " nothing";
+  }
+
+  Status nothing_left() const {
+    if (queues_.empty()) return {};
+    uint64_t least = UINT64_MAX;
+    for (const auto& [pair, queue] : queues_) least = std::min(least, pair);
+    const Queue& queue = queues_.at(least);
+    return fail(EPROTO,
+                "rank {} never received what rank {} sent at step {}; {} pairs have such messages",
+                least % ranks_.size(), least / ranks_.size(), queue.sends[queue.taken].step,
+                queues_.size());
+  }
+
+  uint64_t key(int source, int destination) const {
+    return uint64_t(source) * ranks_.size() + uint64_t(destination);
+  }
+
+  Random random_;
+  Completion completion_;
+  CheckTally& tally_;
+  int64_t stay_ = 0;
+  std::vector<Rank> ranks_;
+  std::vector<int> runnable_;
+  std::unordered_map<uint64_t, Queue> queues_;  // by key(source, destination); none is used up
+};
+
+}  // namespace
+
+Status run_checked(const std::vector<Schedule*>& schedules, const std::vector<Buffers*>& buffers,
+                   const CheckOptions& options, CheckTally* tally) {
+  if (schedules.size() != buffers.size())
+    return fail(EINVAL, "{} schedules, but {} buffers", schedules.size(), buffers.size());
+  CheckTally unused;
+  return Run(schedules, buffers, options, tally ? *tally : unused).to_the_end();
+}
+
+}  // namespace haichi::test

@@ -1,0 +1,48 @@
+// A schedule spelled out step by step, for tests.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "plan/schedule.h"
+
+namespace haichi::test {
+
+class ListSchedule : public plan::Schedule {
+ public:
+  explicit ListSchedule(std::vector<plan::Step> steps, int window = 0)
+      : steps_(std::move(steps)), window_(window) {}
+  bool next(plan::Step& step) override {
+    if (at_ == steps_.size()) return false;
+    step = steps_[at_++];
+    return true;
+  }
+  int window() const override { return window_; }
+
+ private:
+  std::vector<plan::Step> steps_;
+  int window_;
+  size_t at_ = 0;
+};
+
+inline plan::Step send_step(int peer, plan::Slice from) {
+  return {.kind = plan::Step::Kind::send, .peer = peer, .from = from};
+}
+inline plan::Step receive_step(int peer, plan::Slice to) {
+  return {.kind = plan::Step::Kind::receive, .peer = peer, .to = to};
+}
+inline plan::Step copy_step(plan::Slice from, plan::Slice to) {
+  return {.kind = plan::Step::Kind::copy, .from = from, .to = to};
+}
+inline plan::Step file_read_step(plan::Slice to, int64_t file_begin) {
+  return {.kind = plan::Step::Kind::file_read, .to = to, .file_begin = file_begin};
+}
+inline plan::Step file_write_step(plan::Slice from, int64_t file_begin) {
+  return {.kind = plan::Step::Kind::file_write, .from = from, .file_begin = file_begin};
+}
+inline plan::Step wait_all_step() { return {.kind = plan::Step::Kind::wait_all}; }
+inline plan::Step round_step(int64_t round) {
+  return {.kind = plan::Step::Kind::round, .round = round};
+}
+
+}  // namespace haichi::test
