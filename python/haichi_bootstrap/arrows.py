@@ -1,0 +1,67 @@
+"""Checks that includes between the folders of src/ follow the arrows of ARCHITECTURE.md, and that
+the folders that decide see nothing of the machine that they run on.
+
+What decides is a pure function of placement, machine and request, so that a plan for 100,000 ranks
+runs in a unit test. That stays true only as long as nothing below the executors includes a clock, a
+file or MPI.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+# Folder -> the folders it may include from. A folder may always include its own headers.
+ARROWS: dict[str, frozenset[str]] = {
+    "base": frozenset(),
+    "trace": frozenset({"base"}),
+    "placement": frozenset({"base"}),
+    "plan": frozenset({"placement", "base"}),
+    "mpiio": frozenset({"plan", "placement", "trace", "base"}),
+    "mpi": frozenset({"mpiio", "plan", "placement", "trace", "base"}),
+    "preload": frozenset({"mpi", "mpiio", "plan", "placement", "trace", "base"}),
+    "launch": frozenset({"placement", "base"}),
+}
+WITH_MPI = frozenset({"mpi", "preload"})
+# No clock, no environment, no file, no thread.
+PURE = frozenset({"plan"})
+IMPURE_HEADERS = frozenset(
+    {
+        *("chrono", "cstdio", "ctime", "filesystem", "fstream", "iostream", "mutex", "thread"),
+        *("dlfcn.h", "fcntl.h", "pthread.h", "stdio.h", "time.h", "unistd.h"),
+        *("sys/mman.h", "sys/stat.h", "sys/time.h", "sys/types.h"),
+        *("hwloc.h", "base/clock.h", "base/os.h"),
+    }
+)
+IMPURE_CALLS = re.compile(r"\b(?:getenv|secure_getenv|clock_gettime|gettimeofday|fopen|environ)\b")
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+
+
+def violations(src: Path, files: Iterable[Path]) -> Iterator[str]:
+    """Yields one line for each include or call in `files` (under `src`) that breaks a rule."""
+    for file in files:
+        folder = file.relative_to(src).parts[0]
+        if folder not in ARROWS:
+            yield f"{file}: '{folder}' is not in ARROWS of {Path(__file__).name}; add its line"
+            continue
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+            problem = _problem(folder, line)
+            if problem:
+                yield f"{file}:{number}: {problem}"
+
+
+def _problem(folder: str, line: str) -> str | None:
+    match = INCLUDE.match(line)
+    if not match:
+        code = line.split("//")[0]
+        call = IMPURE_CALLS.search(code) if folder in PURE else None
+        return f"{folder}/ is pure and may not use {call[0]}" if call else None
+    quote, header = match.groups()
+    if header == "mpi.h" and folder not in WITH_MPI:
+        return f"{folder}/ may not include <mpi.h>; only {', '.join(sorted(WITH_MPI))} may"
+    if folder in PURE and header in IMPURE_HEADERS:
+        return f"{folder}/ is pure and may not include {header}"
+    target = header.split("/")[0] if "/" in header else folder
+    if quote == '"' and target in ARROWS and target != folder and target not in ARROWS[folder]:
+        allowed = ", ".join(sorted(ARROWS[folder])) or "nothing"
+        return f"{folder}/ may not include {header}; it may include from: {allowed}"
+    return None

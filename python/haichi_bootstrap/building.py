@@ -1,0 +1,104 @@
+"""Set-up and compilation: from a clean clone to build/current."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from haichi_bootstrap import environments, packages, paths, shell
+from haichi_bootstrap.shell import Stop
+
+GROUPS = ("build", "mpi")
+PRESETS = ("release", "asan", "tsan")
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Keeps a second set-up of the same checkout waiting until this one is done."""
+    try:
+        paths.BUILD.mkdir(exist_ok=True)
+        lock = open(paths.BUILD / ".lock", "w")  # noqa: SIM115 (held until the block ends)
+    except OSError as error:
+        raise Stop(
+            f"cannot write to {paths.BUILD} ({error.strerror}): copy the project to a folder of "
+            "yours and start it there"
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            shell.step("wait", "another ./haichi sets this checkout up")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def set_up(
+    groups: Sequence[str] = GROUPS, more: Sequence[environments.Environment] = ()
+) -> list[packages.Package]:
+    """Packages and environments; returns the packages that this machine goes without."""
+    without = packages.provide(groups)
+    environments.provide(more)
+    return without
+
+
+def build(preset: str = "release") -> Path:
+    """Configures if something changed, compiles what is not up to date, and points build/current
+    at the release build. Returns the build folder."""
+    folder = paths.BUILD / preset
+    log = paths.OUT / "setup" / f"build-{preset}.log"
+    env = packages.on_path()
+    stamp = folder / "haichi-stamp"
+    now = _stamp()
+    if not (folder / "build.ninja").exists() or _text(stamp) != now:
+        shell.step(f"configure build/{preset}", "first time, or the presets or the MPIs changed")
+        fresh = ["--fresh"] if (folder / "CMakeCache.txt").exists() else []
+        shell.must(["cmake", *fresh, "-S", paths.ROOT, "--preset", preset], "cmake", log, env)
+        stamp.write_text(now)
+    jobs = str(shell.processors())
+    shell.step(f"compile build/{preset}", f"what changed since the last time, {jobs} jobs")
+    shell.must(["ninja", "-C", folder, "-j", jobs], "the build", log, env)
+    if preset == "release":
+        _point_at(folder)
+    return folder
+
+
+def _stamp() -> str:
+    """What a configured build depends on that ninja does not watch."""
+    parts = [paths.ROOT, (paths.ROOT / "CMakePresets.json").read_text()]
+    for program in (
+        "mpicc.mpich",
+        "mpicc.openmpi",
+        "mpif90.mpich",
+        "mpif90.openmpi",
+        "h5pcc.mpich",
+    ):
+        parts.append(shutil.which(program))
+    for environment in environments.wanted():
+        parts.append(_text(environment.folder / environments.STAMP))
+    text = json.dumps([str(part) for part in parts])
+    return hashlib.sha256(text.encode()).hexdigest() + "\n"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _point_at(folder: Path) -> None:
+    """Makes build/current a link to `folder`, in one step for who reads it meanwhile."""
+    if paths.CURRENT.is_symlink() and os.readlink(paths.CURRENT) == folder.name:
+        return
+    new = paths.BUILD / f".current-{os.getpid()}"
+    new.symlink_to(folder.name)
+    new.replace(paths.CURRENT)
+
+
+def ready() -> bool:
+    """Whether there is a build and environments that fit, so that commands may just start."""
+    return (paths.CURRENT / "bin" / "haichi").exists() and environments.ready()

@@ -1,0 +1,113 @@
+"""The commands of ./haichi that are not the native program's."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from haichi_bootstrap import building, checking, doctor, fresh, paths, shell, testing
+from haichi_bootstrap.shell import Stop
+
+# Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
+# fingers on a new machine is answered before anything is installed; a test compares the two.
+FORWARDED = ("demo", "lab", "report", "measure")
+
+USAGE = """\
+usage: ./haichi COMMAND
+
+  demo      build, then the main job: a cluster's collective I/O, stock against haichi
+  test      build, then every test (--quick, --only PATTERN, --sanitize WHICH, --fresh)
+  build     set up and compile only
+  doctor    what is here, what is missing, what to type
+  check     format, lint, arrows, headers (--tidy: clang-tidy too)
+
+  run       mpiexec -n 16 ./haichi run ./app ARGS…    run a program under haichi
+  where     mpiexec -n 16 ./haichi where              print which rank is where
+  config    print the settings
+
+  lab       a cluster of network namespaces: up, run, down
+  report    print a run report, make its page and its trace
+  measure   the full measurement behind the demo's table
+
+./haichi COMMAND --help says more of each.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command; returns its exit status. A Stop is one line on standard error."""
+    try:
+        return _dispatch(list(arguments))
+    except Stop as stop:
+        print(f"haichi: {stop}", file=sys.stderr, flush=True)
+        return stop.status
+    except KeyboardInterrupt:
+        return 130
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(USAGE, end="")
+        return 0 if arguments else 2
+    name, rest = arguments[0], arguments[1:]
+    own = {"build": _build, "test": _test, "doctor": _doctor, "check": _check}
+    if name in own:
+        return own[name](rest)
+    if name in FORWARDED:
+        return _forward(name, rest)
+    raise Stop(f"no command '{name}'; ./haichi --help lists them", 2)
+
+
+def _parser(name: str, what: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=f"./haichi {name}", description=what)
+
+
+def _build(arguments: list[str]) -> int:
+    _parser("build", "Sets up and compiles into build/release.").parse_args(arguments)
+    with building.alone():
+        building.set_up()
+        folder = building.build()
+    shell.say(f"built: {folder}")
+    return 0
+
+
+def _test(arguments: list[str]) -> int:
+    parser = _parser("test", "Sets up, builds and runs the tests.")
+    parser.add_argument("--quick", action="store_true", help="leave out what is marked slow")
+    parser.add_argument("--only", metavar="PATTERN", help="tests whose name contains PATTERN")
+    parser.add_argument(
+        "--sanitize", choices=sorted(testing.SANITIZERS), help="build with these sanitizers"
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="in a new Debian root, as root and as a plain user"
+    )
+    options = parser.parse_args(arguments)
+    if options.fresh:
+        if options.only or options.sanitize:
+            raise Stop("--fresh takes --quick only: it runs what a newcomer would type", 2)
+        return fresh.test(quick=options.quick)
+    return testing.test(quick=options.quick, only=options.only, sanitize=options.sanitize)
+
+
+def _doctor(arguments: list[str]) -> int:
+    _parser("doctor", "Says what is here, what is missing and what to type.").parse_args(arguments)
+    return doctor.examine()
+
+
+def _check(arguments: list[str]) -> int:
+    parser = _parser("check", "Checks format, lint, arrows, headers and sizes of the sources.")
+    parser.add_argument("--tidy", action="store_true", help="clang-tidy too (minutes)")
+    return checking.check(tidy=parser.parse_args(arguments).tidy)
+
+
+def _forward(name: str, arguments: list[str]) -> int:
+    """Becomes .venv's `python -m haichi`. The demo is built first, always; the others only where
+    nothing is built yet, so that they start at once."""
+    groups = (*building.GROUPS, "demo") if name in ("demo", "measure") else building.GROUPS
+    if name == "demo" or not building.ready():
+        with building.alone():
+            for package in building.set_up(groups):
+                shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
+            building.build()
+    sys.stdout.flush()
+    words = [str(paths.PYTHON), "-m", "haichi", name, *arguments]
+    os.execv(words[0], words)

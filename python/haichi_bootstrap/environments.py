@@ -1,0 +1,122 @@
+"""The virtual environments: .venv with the tools, and one for each MPI that comes as a wheel.
+
+Each carries a stamp of what it was made from. An environment whose stamp fits is left alone, which
+is what makes the second time silent, fast and offline.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from haichi_bootstrap import packages, paths, shell
+
+STAMP = "haichi-stamp"
+
+
+@dataclass(frozen=True)
+class Environment:
+    folder: Path
+    requirements: tuple[str, ...]  # files of requirements/
+    why: str
+    env: tuple[tuple[str, str], ...] = ()  # for pip
+
+
+MPI_ABI = Environment(
+    paths.ROOT / ".venv-mpiabi",
+    ("mpiabi.txt",),
+    "mpi4py on the MPI-5 ABI, compiled here (half a minute)",
+    # A module that is only tested needs no optimiser, which would take four times as long.
+    (("MPICC", str(paths.ROOT / ".venv-mpich5/bin/mpicc_abi")), ("CFLAGS", "-O0 -g0")),
+)
+
+
+def wanted() -> list[Environment]:
+    """The environments of this machine; .venv has cmake and ninja where the system has none."""
+    tools = ["tools.txt"]
+    names = {p.name for p in packages.missing(packages.of_groups(["build"]))}
+    stamped = _read_stamp(paths.TOOLS).get("requirements", [])
+    # Once taken from the wheels they count as present, so the stamp remembers that they are.
+    if names & {"cmake", "ninja-build"} or "without-root.txt" in stamped:
+        tools.append("without-root.txt")
+    return [
+        Environment(paths.TOOLS, tuple(tools), "pinned tools and what the command line imports"),
+        Environment(paths.ROOT / ".venv-mpich5", ("mpich5.txt",), "MPICH 5 and the MPI-5 ABI"),
+        Environment(paths.ROOT / ".venv-openmpi5", ("openmpi5.txt",), "Open MPI 5"),
+    ]
+
+
+def provide(more: Sequence[Environment] = ()) -> None:
+    """Makes or refreshes what is not as requirements/ says; does nothing, quickly, if all is."""
+    for environment in [*wanted(), *more]:
+        _provide(environment)
+
+
+def _provide(environment: Environment) -> None:
+    folder = environment.folder
+    stamp = _read_stamp(folder)
+    now = _stamp_of(environment)
+    if stamp == now:
+        return
+    where = folder.name
+    log = paths.OUT / "setup" / f"{where.lstrip('.')}.log"
+    if any(stamp.get(key) != now[key] for key in ("folder", "python")):
+        shell.step(f"make {where}", environment.why)
+        command = [_python(), "-m", "venv", "--clear", folder]
+        shell.must(command, f"making {where}", log)
+    files = [paths.REQUIREMENTS / name for name in environment.requirements]
+    shell.step(f"pip install into {where}", f"as pinned in {' '.join(f.name for f in files)}")
+    command = [folder / "bin" / "python", "-m", "pip", "install", "--no-input"]
+    command.append("--disable-pip-version-check")
+    for file in files:
+        command += ["-r", file]
+    shell.must(command, f"pip install into {where}", log, dict(environment.env))
+    if folder == paths.TOOLS:
+        _add_to_path(folder)
+    (folder / STAMP).write_text(json.dumps(now) + "\n")
+
+
+def _add_to_path(folder: Path) -> None:
+    """Lets .venv's Python import haichi from this checkout, with no copy of it anywhere."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    (folder / "lib" / version / "site-packages" / "haichi.pth").write_text(
+        f"{paths.ROOT / 'python'}\n"
+    )
+
+
+def _python() -> str:
+    """The Python that runs this, and not through an environment that we may be about to remake."""
+    return os.path.realpath(sys.executable)
+
+
+def _stamp_of(environment: Environment) -> dict[str, object]:
+    content = hashlib.sha256()
+    for name in environment.requirements:
+        content.update((paths.REQUIREMENTS / name).read_bytes())
+    return {
+        "folder": str(environment.folder),  # scripts in bin/ name it
+        "python": f"{_python()} {sys.version.split()[0]}",
+        "requirements": list(environment.requirements),
+        "content": content.hexdigest(),
+    }
+
+
+def _read_stamp(folder: Path) -> dict:
+    try:
+        stamp = json.loads((folder / STAMP).read_text())
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def fits(environment: Environment) -> bool:
+    """Whether an environment is as requirements/ says."""
+    return _read_stamp(environment.folder) == _stamp_of(environment)
+
+
+def ready() -> bool:
+    """Whether all that every command needs are."""
+    return all(fits(environment) for environment in wanted())

@@ -1,0 +1,212 @@
+"""`./haichi test`: the unit tests by CTest, then the others by pytest, and one line at the end."""
+
+import dataclasses
+import re
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from haichi_bootstrap import building, environments, packages, paths, shell
+
+LOGS = paths.OUT / "test"
+GROUPS = (*building.GROUPS, "demo", "tests")
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of some tests. A failure and a skip carry their reason."""
+
+    passed: int = 0
+    failed: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    skipped: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+
+    def add(self, other: "Outcome") -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def line(self) -> str:
+        return f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
+
+    def status(self) -> int:
+        """Exit status: a run in which nothing passed proves nothing, so it fails too."""
+        return 0 if self.passed and not self.failed else 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Sanitizer:
+    preset: str
+    env: dict[str, str]
+    programs: bool  # whether the tests that start other programs can run under it
+
+
+SANITIZERS = {
+    "address,undefined": Sanitizer(
+        "asan",
+        {
+            # The shim is loaded into programs that know nothing of the sanitizer, and the MPI
+            # libraries leak on purpose.
+            "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:abort_on_error=1",
+            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        },
+        True,
+    ),
+    "thread": Sanitizer("tsan", {"TSAN_OPTIONS": "halt_on_error=1"}, False),
+}
+
+
+def test(*, quick: bool = False, only: str | None = None, sanitize: str | None = None) -> int:
+    """Sets up, builds, runs every test; returns the exit status."""
+    sanitizer = SANITIZERS[sanitize] if sanitize else None
+    with building.alone():
+        without = building.set_up(GROUPS, () if quick else (environments.MPI_ABI,))
+        folder = building.build(sanitizer.preset if sanitizer else "release")
+    for package in without:
+        shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    env = dict(sanitizer.env) if sanitizer else {}
+    total = Outcome()
+    total.add(unit_tests(folder, quick=quick, only=only, env=env))
+    if sanitizer and not sanitizer.programs:
+        shell.say(
+            "haichi: programs are not run under ThreadSanitizer: MPI libraries are not built for it"
+        )
+    else:
+        total.add(program_tests(folder, quick=quick, only=only, env=env))
+    return conclude(total)
+
+
+def conclude(total: Outcome) -> int:
+    """Prints every skip and failure with its reason, and the one line; returns the exit status."""
+    for name, reason in total.skipped:
+        shell.say(f"skipped: {name}: {reason}")
+    for name, reason in total.failed:
+        shell.say(f"failed: {name}: {reason}")
+    if not total.passed and not total.failed:
+        shell.say("haichi: no test ran")
+    shell.say(total.line())
+    return total.status()
+
+
+def unit_tests(folder: Path, *, quick: bool, only: str | None, env: dict[str, str]) -> Outcome:
+    """Runs what CTest knows of in a build folder."""
+    report = LOGS / "unit.xml"
+    report.unlink(missing_ok=True)
+    log = LOGS / "unit.log"
+    command = ["ctest", "--test-dir", folder, "--output-junit", report, "--timeout", "300"]
+    command += ["--output-on-failure", "-j", str(shell.processors())]
+    command.append("--no-tests=ignore")
+    if quick:
+        command += ["-LE", "slow"]
+    if only:
+        command += ["-R", only]
+    shell.step("unit tests", f"what one folder of src/ promises; {log.relative_to(paths.ROOT)}")
+    begin = time.monotonic()
+    status = shell.run(
+        command, env={**packages.on_path(), **env}, log=log, timeout=180 if quick else 900
+    )
+    outcome = read_report(report, _ctest_case)
+    _account_for_status("ctest", outcome, status, log, some_failed=8, fine=(0,))
+    shell.say(f"    {outcome.line()} in {time.monotonic() - begin:.0f} s")
+    return outcome
+
+
+def program_tests(folder: Path, *, quick: bool, only: str | None, env: dict[str, str]) -> Outcome:
+    """Runs what pytest finds: MPI programs under the shims, the command line, the bootstrap."""
+    report = LOGS / "pytest.xml"
+    report.unlink(missing_ok=True)
+    log = LOGS / "pytest.log"
+    command = [paths.PYTHON, "-m", "pytest", "-q", "-rfE", f"--junit-xml={report}"]
+    command += ["-p", "no:cacheprovider"]
+    if quick:
+        command += ["-m", "not slow"]
+    if only:
+        command += ["-k", only]
+    shell.step("program tests", f"MPI programs under the shims; {log.relative_to(paths.ROOT)}")
+    begin = time.monotonic()
+    status = shell.run(
+        command,
+        env={**packages.on_path(), **env, "HAICHI_BUILD": str(folder)},
+        log=log,
+        echo=True,
+        timeout=300 if quick else 1500,
+        cwd=paths.ROOT,
+    )
+    outcome = read_report(report, _pytest_case)
+    _account_for_status("pytest", outcome, status, log, some_failed=1, fine=(0, 5))
+    shell.say(f"    {outcome.line()} in {time.monotonic() - begin:.0f} s")
+    return outcome
+
+
+def _account_for_status(
+    runner: str,
+    outcome: Outcome,
+    status: int,
+    log: Path,
+    *,
+    some_failed: int,
+    fine: tuple[int, ...],
+) -> None:
+    """A runner that broke off has tests that nobody counted; that is a failure of its own."""
+    if status == 124:
+        outcome.failed.append((runner, f"did not end in time; see {log}"))
+    elif status not in fine and not (status == some_failed and outcome.failed):
+        outcome.failed.append((runner, f"exit {status}; see {log}"))
+
+
+def read_report(path: Path, judge) -> Outcome:
+    """Counts the cases of a JUnit file; `judge` tells what became of one. An empty Outcome if
+    there is no such file."""
+    outcome = Outcome()
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError):
+        return outcome
+    for case in root.iter("testcase"):
+        judge(case, outcome)
+    return outcome
+
+
+def _ctest_case(case: ElementTree.Element, outcome: Outcome) -> None:
+    """CTest calls "notrun" both what a test skipped itself and what it could not start."""
+    name = case.get("name", "?")
+    status = case.get("status")
+    printed = case.findtext("system-out") or ""
+    if status == "run":
+        outcome.passed += 1
+    elif status == "disabled":
+        outcome.skipped.append((name, "disabled in CMakeLists.txt"))
+    elif status == "notrun" and _message(case, "skipped").startswith("SKIP_"):
+        match = re.search(r": Skipped\n(.*?)\n?\[  SKIPPED \]", printed, re.DOTALL)
+        reason = " ".join(match[1].split()) if match else ""
+        if reason:
+            outcome.skipped.append((name, reason))
+        else:
+            outcome.failed.append((name, 'skipped without a reason: GTEST_SKIP() << "why"'))
+    else:
+        reason = _message(case, "skipped") or _message(case, "failure") or _first_failure(printed)
+        outcome.failed.append((name, reason))
+
+
+def _first_failure(printed: str) -> str:
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    for position, line in enumerate(lines):
+        if re.search(r": Failure$|ERROR: \w+Sanitizer|runtime error:", line):
+            return " ".join(lines[position : position + 4])
+    return lines[-1] if lines else "no output, ended by a signal or the time limit"
+
+
+def _pytest_case(case: ElementTree.Element, outcome: Outcome) -> None:
+    name = f"{case.get('classname', '?')}::{case.get('name', '?')}"
+    broken = [kind for kind in ("failure", "error") if case.find(kind) is not None]
+    if broken:
+        outcome.failed.append((name, _message(case, broken[0]).split("\n")[0]))
+    elif case.find("skipped") is not None:
+        outcome.skipped.append((name, _message(case, "skipped") or "no reason given"))
+    else:
+        outcome.passed += 1
+
+
+def _message(case: ElementTree.Element, kind: str) -> str:
+    element = case.find(kind)
+    return "" if element is None else element.get("message", "")
