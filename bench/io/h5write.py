@@ -60,8 +60,14 @@ def main(arguments: list[str]) -> int:
             {"op": "read", "repetition": 0, "seconds": read_s, "wrong_bytes": 8 * wrong},
         ]
         shape = {"n": n, "cut": cut}
-        line = {"program": "h5write.py", "ranks": comm.size, "shape": shape, "bytes": 8 * n * n,
-                "verified": True, "results": results}
+        line = {
+            "program": "h5write.py",
+            "ranks": comm.size,
+            "shape": shape,
+            "bytes": 8 * n * n,
+            "verified": True,
+            "results": results,
+        }
         print(json.dumps(line), flush=True)
     return int(wrong != 0)
 

@@ -1,0 +1,1 @@
+"""The parts of haichi that are not in the path of a program: lab, demo, measurements, reports."""

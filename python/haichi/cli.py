@@ -1,0 +1,167 @@
+"""The commands of `haichi` that are written in Python: lab, demo, measure, report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from typer.core import TyperCommand
+
+from haichi import jobs, lab, mpi
+from haichi.demo import demo
+from haichi.measure.cli import app as measure_app
+from haichi.report.cli import report
+
+BAD_INPUT = 2
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+lab_app = typer.Typer(
+    no_args_is_help=True,
+    help="A cluster of network namespaces on this machine (docs/guide/lab.md). Needs root.",
+)
+app.add_typer(lab_app, name="lab")
+app.add_typer(measure_app, name="measure")
+app.command()(demo)
+app.command()(report)
+
+Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Turns what a user can put right into one line on standard error and exit code 2."""
+    try:
+        yield
+    except (lab.LabError, mpi.Missing) as error:
+        sys.stderr.write(f"haichi lab: {error}\n")
+        raise typer.Exit(BAD_INPUT) from None
+
+
+@lab_app.command()
+def up(
+    nodes: Annotated[int, typer.Argument(help="How many nodes (1 to 64).")] = 4,
+    rate: Annotated[
+        str, typer.Argument(help="Rate of each link, as tc has it; 0: none.")
+    ] = "100mbit",
+    name: Name = "default",
+) -> None:
+    """Make NODES nodes whose links carry RATE each way."""
+    with one_line():
+        made = lab.Lab.up(nodes, rate, name)
+        sys.stdout.write(
+            f"{nodes} nodes at {rate if rate != '0' else 'full speed'}: node0 to node{nodes - 1}, "
+            f"and login\nshared directory (in memory, seen by all of them): {made.shared}\n"
+        )
+
+
+@lab_app.command()
+def rate(
+    rate: Annotated[str, typer.Argument(help="Such as 25mbit; 0: none.")], name: Name = "default"
+) -> None:
+    """Change the rate of every link."""
+    with one_line():
+        lab.Lab.load(name).set_rate(rate)
+
+
+class OptionsBeforeProgram(TyperCommand):
+    """Lets the options of `lab run` stand before, between or after MPI and NP, but takes nothing of
+    what follows the program's name. Every option here has a value."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        """Moves the options to the front, where click looks for them."""
+        options, words, rest = [], [], list(args)
+        while rest and (rest[0].startswith("--") or len(words) < 2):
+            word = rest.pop(0)
+            (options if word.startswith("--") else words).append(word)
+            if word.startswith("--") and "=" not in word and word != "--help" and rest:
+                options.append(rest.pop(0))
+        return super().parse_args(ctx, [*options, *words, *rest])
+
+
+@lab_app.command(cls=OptionsBeforeProgram, context_settings={"allow_interspersed_args": False})
+def run(
+    which: Annotated[str, typer.Argument(metavar="|".join(mpi.NAMES), help="Which MPI.")],
+    ranks: Annotated[int, typer.Argument(metavar="NP", help="How many ranks.")],
+    program: Annotated[list[str], typer.Argument(help="The program and its arguments.")],
+    ppn: Annotated[int, typer.Option(help="Ranks per node; 0: spread evenly.")] = 0,
+    map_: Annotated[str, typer.Option("--map", help="BK fills nodes, RR deals ranks out.")] = "BK",
+    env: Annotated[list[str] | None, typer.Option(metavar="K=V", help="For the ranks.")] = None,
+    yields: Annotated[
+        str, typer.Option("--yield", help="How idle MPICH ranks yield: ucx, tick or none.")
+    ] = "ucx",
+    timeout: Annotated[float, typer.Option(help="Seconds until the job is ended.")] = 600,
+    name: Name = "default",
+) -> None:
+    """Run an MPI program on the nodes: haichi lab run openmpi 16 ./haichi run ./app.
+
+    The exit code is the launcher's; 124 if the time was over.
+    """
+    with one_line():
+        here, which_mpi = lab.Lab.load(name), mpi.find(which)
+        variables = dict(split(text) for text in env or [])
+        preload = mpi.yield_preload(which_mpi, yields)
+        if own := variables.get("LD_PRELOAD"):
+            preload.insert(0, own)
+        if preload:
+            variables["LD_PRELOAD"] = ":".join(preload)
+        outcome = here.run(
+            which_mpi,
+            ranks,
+            program,
+            variables,
+            timeout=timeout,
+            per_node=ppn or None,
+            mapping=map_,
+            capture=False,
+        )
+    if outcome.timed_out:
+        sys.stderr.write(f"haichi lab: the job was ended after {timeout:g} s (--timeout)\n")
+        raise typer.Exit(jobs.TIMED_OUT)
+    raise typer.Exit(outcome.code)
+
+
+def split(text: str) -> tuple[str, str]:
+    """NAME=value as a pair."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise lab.LabError(f"--env {text}: use NAME=VALUE")
+    return name, value
+
+
+@lab_app.command("exec", context_settings={"allow_interspersed_args": False})
+def exec_(
+    node: Annotated[str, typer.Argument(help="node0, node1, ... or login; a number will do.")],
+    command: Annotated[list[str], typer.Argument(help="The command and its arguments.")],
+    name: Name = "default",
+) -> None:
+    """Run a command inside one node."""
+    with one_line():
+        words = [*lab.Lab.load(name).node(node).enter(), *command]
+        sys.stdout.flush()
+        os.execvp(words[0], words)
+
+
+@lab_app.command()
+def stat(name: Name = "default") -> None:
+    """Show what crossed each link, and what was dropped."""
+    with one_line():
+        rows = lab.Lab.load(name).counters()
+    table = Table("node", "direction")
+    for heading in ("bytes", "packets", "drops", "backlog"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*(str(value) for value in row.values()))
+    Console().print(table)
+
+
+@lab_app.command()
+def down(name: Name = "default") -> None:
+    """End the lab and everything that runs in it."""
+    with one_line():
+        lab.Lab.load(name).down()

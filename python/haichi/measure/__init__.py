@@ -1,0 +1,1 @@
+"""Measurements of haichi against the MPI library alone: what runs, where, and what came of it."""

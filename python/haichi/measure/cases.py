@@ -1,0 +1,200 @@
+"""The cases that the demo and the measurements share: HPIO and parallel HDF5, stock and haichi."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from haichi import mpi, paths
+from haichi.measure import trial
+from haichi.measure.hpio import Hpio, aggregators, bytes_per_second
+from haichi.measure.model import Case
+from haichi.measure.places import Place
+from haichi.measure.trial import Program, Variant
+from haichi.mpi import Missing, Mpi
+
+Trial = tuple[Case, Callable[[], None]]
+TIMEOUT_S = 90.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all cases of one measurement have in common."""
+
+    place: Place
+    ranks: int
+    nodes: int
+    yields: str = "ucx"
+    reports: Path | None = None  # directory for the run reports
+
+    @property
+    def node_of_rank(self) -> list[int]:
+        """Ranks in blocks."""
+        return [rank * self.nodes // self.ranks for rank in range(self.ranks)]
+
+    def make(self, program: Program, variant: Variant, check: trial.Check, stem: str) -> Trial:
+        """A case of this plan, and what runs it once more."""
+        case = Case(
+            mpi=program.which.name,
+            library=program.which.label,
+            program=program.title,
+            ranks=self.ranks,
+            variant=variant.name,
+            settings=dict(variant.settings),
+        )
+        report = None
+        if self.reports and variant.haichi:
+            name = f"{stem}-{program.which.name}-{variant.name.replace('/', '-')}.json"
+            report = self.reports / name
+        return case, partial(
+            trial.run,
+            case,
+            program,
+            variant,
+            self.place,
+            check=check,
+            yields=self.yields,
+            report=report,
+            timeout=TIMEOUT_S,
+        )
+
+
+def program_of(name: str, which: Mpi) -> str:
+    """The measurement program of that name for that MPI.
+
+    Raises:
+        Missing: it is not built.
+    """
+    program = paths.program(f"{name}-{which.name}")
+    if not program.exists():
+        raise Missing(f"{program} is not built: ./haichi build")
+    return str(program)
+
+
+# HPIO
+
+
+def hpio_trials(
+    plan: Plan,
+    shape: Hpio,
+    mpis: Sequence[Mpi],
+    variants: Sequence[Variant],
+    more: Sequence[str] = (),
+) -> list[Trial]:
+    """HPIO, write and read, for every MPI and variant; `more` are further options of hpio."""
+    trials = []
+    for which in mpis:
+        binary = program_of("hpio", which)
+        options = [*shape.arguments(), *more]
+        program = Program(
+            str(shape), which, lambda file, b=binary, o=options: [b, "--file", str(file), *o]
+        )
+        for variant in variants:
+            made = plan.make(program, variant, partial(check_hpio, shape), "hpio")
+            made[0].limit_s = limit_of(plan, shape, variant)
+            trials.append(made)
+    return trials
+
+
+def limit_of(plan: Plan, shape: Hpio, variant: Variant) -> float | None:
+    """What the busiest link needs; not known of stock, which chooses its aggregators itself."""
+    if not variant.haichi or plan.place.rate is None:
+        return None
+    chosen = aggregators(plan.node_of_rank, variant.layout, variant.aggregators)
+    return shape.limit_s(plan.node_of_rank, chosen, bytes_per_second(plan.place.rate))
+
+
+def check_hpio(shape: Hpio, case: Case, file: Path) -> None:
+    """Compares the file with the pattern. Stock's and haichi's must be right in every byte that a
+    rank gave; haichi must not have touched the others, stock may (they are not defined)."""
+    try:
+        wrong, gaps = shape.wrong_bytes(file)
+    except OSError as error:
+        trial.once(case.problems, f"{file}: {error.strerror}")
+        return
+    file.unlink()
+    if wrong:
+        trial.once(case.problems, f"the file has {wrong} wrong bytes")
+    if gaps and case.variant == trial.STOCK.name:
+        trial.once(case.notes, f"wrote {gaps} bytes between the regions that no rank gave")
+    elif gaps:
+        trial.once(case.problems, f"{gaps} bytes that no rank gave were written")
+
+
+# HDF5
+
+
+def hdf5_trials(
+    plan: Plan, variants: Sequence[Variant], keep: Path
+) -> tuple[list[Trial], list[str]]:
+    """A parallel HDF5 write of columns by h5py and by a C program, and why one is left out. `keep`
+    is a directory for the file that stock wrote."""
+    trials, left_out = [], []
+    for find in (_h5py, _hdf5_c):
+        try:
+            program = find(keep)
+        except Missing as missing:
+            left_out.append(str(missing))
+            continue
+        reference = keep / f"{program.which.name}.h5"
+        for variant in variants:
+            trials.append(plan.make(program, variant, partial(check_same, reference), "hdf5"))
+    return trials, left_out
+
+
+def _h5py(keep: Path) -> Program:
+    which = mpi.find("openmpi")
+    python = "/usr/bin/python3"
+    probe = "import h5py, mpi4py.MPI; assert h5py.get_config().mpi"
+    done = subprocess.run([python, "-c", probe], env=mpi.environment({}), capture_output=True)
+    if done.returncode != 0 or not str(which.mpiexec).startswith("/usr/"):
+        raise Missing(
+            "no h5py over the distribution's Open MPI: apt-get install python3-h5py-mpi "
+            "python3-mpi4py openmpi-bin"
+        )
+    script = str(paths.ROOT / "bench" / "io" / "h5write.py")
+    return Program("HDF5 columns (h5py)", which, lambda file: [python, script, str(file)])
+
+
+def _hdf5_c(keep: Path) -> Program:
+    """The C program, which was linked with the distribution's MPICH. It runs on the wheel's MPICH
+    5, which has the same ABI under another name, since 4.0.2 often hangs in MPI_Finalize when there
+    are more ranks than cores."""
+
+    old = mpi.find("mpich")
+    binary = program_of("h5write", old)
+    wheels = mpi.available("mpich5")
+    if not wheels:
+        return Program("HDF5 columns (C)", old, lambda file: [binary, str(file)])
+    which = wheels[0]
+    alias = keep / "libmpich.so.12"
+    if not alias.is_symlink():
+        alias.symlink_to(which.library / "libmpi.so.12")
+    folders = [keep, which.library, which.library / "mpich"]
+    env = {"LD_LIBRARY_PATH": ":".join(str(folder) for folder in folders)}
+    return Program("HDF5 columns (C)", which, lambda file: [binary, str(file)], env)
+
+
+def check_same(reference: Path, case: Case, file: Path) -> None:
+    """Keeps stock's file as the reference and compares every other one with it, byte by byte."""
+    if not file.exists():
+        trial.once(case.problems, f"{file} was not written")
+    elif case.variant == trial.STOCK.name and not reference.exists():
+        shutil.move(file, reference)
+        return
+    elif not reference.exists():
+        trial.once(case.problems, "stock left no file to compare with")
+    elif not filecmp.cmp(file, reference, shallow=False):
+        trial.once(case.problems, "the file differs from stock's")
+    file.unlink(missing_ok=True)
+
+
+def scratch(place: Place) -> tempfile.TemporaryDirectory[str]:
+    """A directory that all ranks see, gone at the end."""
+    return tempfile.TemporaryDirectory(prefix="keep-", dir=place.shared)

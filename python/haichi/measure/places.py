@@ -1,0 +1,123 @@
+"""Where the ranks of a measurement run: on the nodes of a lab, or on this machine playing them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from haichi import jobs, mpi
+from haichi.lab import Lab
+from haichi.mpi import Mpi
+
+
+class Place(Protocol):
+    """Somewhere to run a job. `shared` is a directory that all its ranks see."""
+
+    shared: Path
+    description: str
+    rate: str | None  # of a link, as tc has it; None if nothing is limited
+
+    def run(
+        self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
+    ) -> jobs.Outcome:
+        """Runs a job; `env` is for the ranks. A job whose result is out has 10 s left to end."""
+        ...
+
+
+GRACE_S = 10.0
+
+
+@dataclass
+class OnLab:
+    """The nodes of a lab, ranks in blocks."""
+
+    lab: Lab
+
+    @property
+    def shared(self) -> Path:
+        """The lab's directory in memory."""
+        return self.lab.shared
+
+    @property
+    def rate(self) -> str | None:
+        """The rate of every link."""
+        return None if self.lab.rate == "0" else self.lab.rate
+
+    @property
+    def description(self) -> str:
+        """For the record of a measurement."""
+        return (
+            f"{len(self.lab.nodes)} network namespaces as nodes, links of "
+            f"{self.rate or 'unlimited rate'} each way, TCP; the file on a tmpfs that all see"
+        )
+
+    def run(
+        self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
+    ) -> jobs.Outcome:
+        """See Place."""
+        return self.lab.run(which, ranks, argv, env, timeout=timeout, grace=GRACE_S)
+
+
+@dataclass
+class OnMachine:
+    """This machine. If `nodes` is more than 1, haichi is told that it is that many, with a task map
+    (HAICHI_PLACEMENT); the MPI library knows nothing of it."""
+
+    shared: Path
+    nodes: int = 1
+    ranks: int = 0
+    rate = None
+
+    def __post_init__(self) -> None:
+        if self.nodes > 1:
+            per_node = self.ranks // self.nodes
+            text = {"version": 1, "map": [[0, self.nodes, per_node, 1]]}
+            self._map.write_text(json.dumps(text) + "\n")
+
+    @property
+    def _map(self) -> Path:
+        return self.shared / "taskmap.json"
+
+    @property
+    def description(self) -> str:
+        """For the record of a measurement."""
+        played = f" playing {self.nodes} nodes (HAICHI_PLACEMENT)" if self.nodes > 1 else ""
+        return f"this machine alone{played}, shared memory; the file in {self.shared.parent}"
+
+    def run(
+        self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
+    ) -> jobs.Outcome:
+        """See Place."""
+        if self.nodes > 1:
+            env = {"HAICHI_PLACEMENT": str(self._map), **env}
+        words, full = mpi.local_command(which, ranks, argv, env)
+        return jobs.run(words, full, timeout=timeout, grace=GRACE_S)
+
+
+@contextmanager
+def temporary_lab(nodes: int, rate: str) -> Iterator[OnLab]:
+    """A lab of its own, down again at the end, whatever happens."""
+    lab = Lab.up(nodes, rate, f"run-{os.getpid()}")
+    try:
+        yield OnLab(lab)
+    finally:
+        lab.down()
+
+
+@contextmanager
+def temporary_machine(nodes: int = 1, ranks: int = 0) -> Iterator[OnMachine]:
+    """This machine with a directory of its own, in memory if there is one."""
+    memory = Path("/dev/shm")
+    base = memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
+    shared = Path(tempfile.mkdtemp(prefix="haichi-", dir=base))
+    try:
+        yield OnMachine(shared, nodes, ranks)
+    finally:
+        shutil.rmtree(shared, ignore_errors=True)

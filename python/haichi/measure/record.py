@@ -1,0 +1,117 @@
+"""The record of a measurement: the machine it was made on, and how it is shown."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from haichi import paths
+from haichi.measure.model import Case, Environment, Measurement
+from haichi.measure.places import Place
+from haichi.measure.trial import cores
+
+
+def environment(place: Place, yields: str) -> Environment:
+    """What the figures depend on, now."""
+    return Environment(
+        haichi=_version(),
+        kernel=platform.release(),
+        cores=cores(),
+        load_before=load(),
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        place=place.description,
+        yields=f"Open MPI: mpi_yield_when_idle; MPICH: {yields}",
+    )
+
+
+def _version() -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+        )
+        return done.stdout.strip() or "unknown"
+    except OSError:
+        return "unknown"
+
+
+def print_measurement(console: Console, measurement: Measurement) -> None:
+    """The tables: seconds and ratios of every case, then the figures that were to be reached."""
+    about = measurement.environment
+    console.print(f"[bold]{measurement.what}[/bold]: {about.place}")
+    console.print(
+        f"{about.cores} cores, Linux {about.kernel}, load {about.load_before:.1f} before; "
+        f"medians of {measurement.repetitions} interleaved repetitions, [smallest–largest]"
+    )
+    programs = dict.fromkeys((c.program, c.ranks) for c in measurement.cases)
+    for program, ranks in programs:
+        cases = [c for c in measurement.cases if (c.program, c.ranks) == (program, ranks)]
+        console.print(_table(f"{program}, {ranks} ranks", cases))
+    for case in measurement.cases:
+        for note in case.notes:
+            console.print(f"note: {case.mpi}, {case.variant}: {note}", markup=False)
+    for claim in measurement.claims:
+        value = "not measured" if claim.ratio is None else f"{claim.ratio:.2f}"
+        verdict = "[green]reached[/green]" if claim.reached else "[yellow]not reached[/yellow]"
+        console.print(
+            f"{verdict}  {claim.what}: {value} ({claim.direction} {claim.wanted:g} wanted)"
+        )
+
+
+def _table(title: str, cases: Sequence[Case]) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("MPI")
+    table.add_column("variant")
+    for op in ("write", "read"):
+        table.add_column(f"{op} s", justify="right")
+        table.add_column("× stock", justify="right")
+    limits = any(case.limit_s for case in cases)
+    if limits:
+        table.add_column("wire limit s", justify="right")
+    table.add_column("bytes")
+    for case in cases:
+        stock = next((c for c in cases if c.mpi == case.mpi and c.variant == "stock"), None)
+        row = [case.mpi, case.variant]
+        for op in ("write", "read"):
+            row += [_seconds(case, op), _ratio(stock, case, op)]
+        if limits:
+            row.append(f"{case.limit_s:.2f}" if case.limit_s else "")
+        bad = escape(case.problems[0]) if case.problems else ""
+        row.append(f"[red]{bad}[/red]" if bad else "[green]right[/green]")
+        table.add_row(*row)
+    return table
+
+
+def _seconds(case: Case, op: str) -> str:
+    samples = case.operations.get(op)
+    if samples is None or samples.median is None or samples.spread is None:
+        return "–"
+    low, high = samples.spread
+    digits = 2 if samples.median >= 1 else 3
+    return escape(f"{samples.median:.{digits}f} [{low:.{digits}f}–{high:.{digits}f}]")
+
+
+def _ratio(stock: Case | None, case: Case, op: str) -> str:
+    own, other = case.median(op), stock.median(op) if stock else None
+    return f"{other / own:.2f}" if own and other and case is not stock else ""
+
+
+def ratio(numerator: Case | None, denominator: Case | None, op: str) -> float | None:
+    """Median time of one case by that of another; None if either has none."""
+    above = numerator.median(op) if numerator else None
+    below = denominator.median(op) if denominator else None
+    return above / below if above and below else None
+
+
+def load() -> float:
+    """The machine's load over the last minute."""
+    return os.getloadavg()[0]

@@ -1,0 +1,168 @@
+"""HPIO's arithmetic: the file that bench/io/hpio leaves, against a model written as the pattern is
+described, and the figures that the measurements compute from it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import mpis
+import numpy as np
+import pytest
+from haichi.measure.hpio import Hpio, aggregators, bytes_per_second
+
+COUNT, SIZE, SPACE = 7, 24, 9
+
+
+def byte(x: int) -> int:
+    """What belongs at offset x of the file."""
+    return 1 + ((x * 2654435761 % 2**32) >> 24) % 255
+
+
+def model(ranks: int, layout: str) -> tuple[np.ndarray, np.ndarray]:
+    """The file's bytes, and which of them a rank wrote: one region after the other, in words."""
+    stride = SIZE if layout == "contiguous" else SIZE + SPACE
+    content = np.zeros(ranks * COUNT * stride, dtype=np.uint8)
+    written = np.zeros_like(content, dtype=bool)
+    for rank, region in itertools.product(range(ranks), range(COUNT)):
+        turn = rank * COUNT + region if layout == "contiguous" else region * ranks + rank
+        for x in range(turn * stride, turn * stride + SIZE):
+            assert not written[x], "two ranks own one byte"
+            written[x] = True
+            content[x] = byte(x)
+    end = int(np.flatnonzero(written)[-1]) + 1
+    return content[:end], written[:end]
+
+
+def program(mpi: mpis.Mpi, name: str) -> Path:
+    """The measurement program for that MPI; skips, with the reason, where it is not built."""
+    suffix = {"mpich-4.0.2": "mpich", "mpich-5.0.2": "mpich5", "openmpi-4.1.4": "openmpi"}[mpi.name]
+    path = mpis.BUILD / "bin" / f"{name}-{suffix}"
+    if not path.exists():
+        pytest.skip(f"{path} is not built: ninja bench_io")
+    return path
+
+
+def hpio(mpi: mpis.Mpi, ranks: int, file: Path, *options: str) -> dict:
+    """The line that hpio prints."""
+    shape = ["--region-size", SIZE, "--region-space", SPACE, "--region-count", COUNT]
+    words = [program(mpi, "hpio"), "--file", file, *shape, *options]
+    done = mpi.run(ranks, [str(word) for word in words], timeout=60, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("layout", ["contiguous", "noncontiguous"])
+@pytest.mark.parametrize("memory", ["contiguous", "noncontiguous"])
+def test_file_is_as_the_pattern_says(
+    mpi: mpis.Mpi, ranks: int, layout: str, memory: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "hpio.dat"
+    line = hpio(mpi, ranks, file, "--layout", layout, "--memory", memory)
+    content, written = model(ranks, layout)
+    found = np.fromfile(file, dtype=np.uint8)
+    assert found.size == content.size == line["file_bytes"]
+    assert np.array_equal(found[written], content[written])
+    assert line["bytes"] == written.sum()
+    assert [(r["op"], r["wrong_bytes"]) for r in line["results"]] == [("write", 0), ("read", 0)]
+
+
+def test_hpio_sees_a_wrong_byte(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    file = tmp_path / "hpio.dat"
+    hpio(mpi, 2, file, "--op", "write")
+    with file.open("r+b") as open_file:
+        open_file.seek(SIZE + SPACE)  # rank 1's first byte
+        open_file.write(b"\0")
+    words = [program(mpi, "hpio"), "--file", file, "--op", "read", "--region-size", SIZE]
+    words += ["--region-space", SPACE, "--region-count", COUNT]
+    done = mpi.run(2, [str(word) for word in words], timeout=60)
+    assert done.returncode != 0
+    assert json.loads(done.stdout.splitlines()[0])["results"][0]["wrong_bytes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--layout", "diagonal"], "--layout diagonal: use one of contiguous|noncontiguous"),
+        (["--region-size", "-1"], "--region-size -1: use a whole number, 0 or more"),
+        (["--region-count", "0"], "--region-size and --region-count must be at least 1"),
+        (["--colour", "red"], "unknown option --colour; --help lists all"),
+        (["--hint", "cb_nodes"], "--hint cb_nodes: use KEY=VALUE"),
+        (["--op"], "--op needs a value"),
+    ],
+)
+def test_hpio_refuses_bad_options(
+    mpi: mpis.Mpi, options: list[str], text: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "hpio.dat"
+    done = mpi.run(2, [str(program(mpi, "hpio")), "--file", str(file), *options], timeout=60)
+    assert done.returncode != 0
+    assert done.stderr.count(text) == 1
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+@pytest.mark.parametrize("options", [["--mode", "large", "--block", "5000"], ["--ghost", "1"], []])
+def test_block3d_writes_every_byte_of_the_array(
+    mpi: mpis.Mpi, ranks: int, options: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "block.dat"
+    array = ["--nx", "5", "--ny", "7", "--nz", "6"]
+    words = [program(mpi, "block3d"), "--file", file, *array, *options]
+    done = mpi.run(ranks, [str(word) for word in words], timeout=60, check=True)
+    found = np.fromfile(file, dtype=np.uint8)
+    size = 5000 * ranks if "large" in options else 8 * 5 * 7 * 6
+    assert found.size == size == json.loads(done.stdout)["file_bytes"]
+    assert np.array_equal(found, np.array([byte(x) for x in range(size)], dtype=np.uint8))
+
+
+# What the measurements compute
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "noncontiguous"])
+def test_wrong_bytes_are_counted(layout: str, tmp_path: Path) -> None:
+    content, written = model(3, layout)
+    shape = Hpio(3, COUNT, SIZE, SPACE, layout)
+    file = tmp_path / "file"
+    content.tofile(file)
+    assert (shape.file_bytes, shape.payload) == (content.size, written.sum())
+    assert shape.wrong_bytes(file) == (0, 0)
+    content[0] ^= 1
+    content[-1] ^= 1
+    content[~written] = 7
+    content.tofile(file)
+    assert shape.wrong_bytes(file) == (2, np.count_nonzero(~written))
+    content[:-1].tofile(file)
+    assert shape.wrong_bytes(file) == (1, 0)
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "noncontiguous"])
+@pytest.mark.parametrize("chosen", [[0], [0, 2], [0, 1], [1, 3, 5], [5, 0, 3, 1]])
+def test_crossing_counts_byte_by_byte(layout: str, chosen: list[int]) -> None:
+    nodes = [0, 0, 1, 1, 1, 2]
+    shape = Hpio(6, COUNT, SIZE, SPACE, layout)
+    expected = np.zeros((3, 3), dtype=np.int64)
+    domain = -(-shape.file_bytes // len(chosen))
+    for rank, region, x in itertools.product(range(6), range(COUNT), range(SIZE)):
+        turn = rank * COUNT + region if layout == "contiguous" else region * 6 + rank
+        at = turn * shape.stride + x
+        expected[nodes[rank], nodes[chosen[at // domain]]] += 1
+    assert np.array_equal(shape.crossing(nodes, chosen), expected)
+
+
+def test_limit_of_the_standard_case() -> None:
+    nodes = [rank // 4 for rank in range(16)]
+    rate = bytes_per_second("100mbit")
+    spread, packed = (aggregators(nodes, layout, 4) for layout in ("roundrobin", "packed"))
+    assert (spread, packed) == ([0, 4, 8, 12], [0, 1, 2, 3])
+    # A node holds a quarter of the bytes and needs a quarter of the file: 3/4 of what it has goes.
+    assert Hpio(16).limit_s(nodes, spread, rate) == pytest.approx(1.348, abs=0.002)
+    assert Hpio(16).limit_s(nodes, packed, rate) == pytest.approx(4 * 1.348, abs=0.005)
+
+
+def test_aggregators_of_unequal_nodes() -> None:
+    nodes = [0, 1, 1, 2, 0]
+    assert aggregators(nodes, "roundrobin", 5) == [0, 1, 3, 4, 2]
+    assert aggregators(nodes, "packed", 5) == [0, 4, 1, 2, 3]
+    assert aggregators(nodes, "roundrobin", 0) == [0, 1, 3]
