@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 
 #include "base/clock.h"
+#include "base/os.h"
 
 namespace haichi::placement {
 namespace {
@@ -189,6 +191,31 @@ TEST(Parse, RefusesWhatIsNoPlacement) {
   EXPECT_THAT(error_of(parse("{\"nodes\":[]}", 4)), HasSubstr("\"schema\" is missing"));
   EXPECT_THAT(error_of(parse("{\"version\":1}", 4)), HasSubstr("\"map\" is missing"));
   EXPECT_THAT(error_of(parse("{nonsense", 4)), HasSubstr("parse error at line 1, column 3"));
+}
+
+// The examples of machines/placements, which README.md there describes.
+TEST(Examples, AreWhatTheirReadmeSays) {
+  const auto folder = std::filesystem::path(__FILE__).parent_path() / "../../machines/placements";
+  const struct {
+    const char* name;
+    int ranks, nodes;
+    const char* first_node;
+  } examples[] = {
+      {"two-nodes.json", 4, 2, "0,2"},        {"two-nodes.taskmap", 4, 2, "0,2"},
+      {"two-nodes.pmi", 4, 2, "0,2"},         {"unequal.json", 6, 2, "0-2,5"},
+      {"paper-000.taskmap", 768, 64, "0-11"}, {"hydra-4.0.2.pmi", 8, 2, "0,3,6"},
+      {"hydra-5.0.2.pmi", 8, 2, "0,3,6"},
+  };
+  for (const auto& example : examples) {
+    const auto text = read_file((folder / example.name).string());
+    ASSERT_TRUE(text) << text.error().text;
+    const auto placement = parse(*text, example.ranks);
+    ASSERT_TRUE(placement) << example.name << ": " << placement.error().text;
+    EXPECT_EQ(placement->nodes(), example.nodes) << example.name;
+    EXPECT_EQ(to_rank_list(placement->ranks_on(0)), example.first_node) << example.name;
+  }
+  const auto files = std::filesystem::directory_iterator(folder);
+  EXPECT_EQ(std::distance(begin(files), end(files)), std::ssize(examples));
 }
 
 // Placements as schedulers make them: a random number of nodes, filled by blocks of random size,

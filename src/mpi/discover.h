@@ -1,0 +1,44 @@
+// Who is where, found out inside an MPI program.
+//
+// Nodes are told apart by the identity of their hosts, not by MPI_COMM_TYPE_SHARED: under a hydra
+// hostfile that repeats a host, MPICH takes each of its lines for a node of its own.
+// cross_check() says where the two disagree.
+//
+// All of it goes through haichi::mpi::real() and so runs in the shim and in haichi-where alike.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "placement/placement.h"
+
+namespace haichi::mpi {
+
+/// Placement of an intracommunicator's ranks, with node names and places. Collective; one allgather
+/// of 48 bytes a rank. The ranks may sit in any number of MPI_COMM_WORLDs.
+///
+/// `file` (HAICHI_PLACEMENT), if not empty, names a placement to use in place of the hosts'. The
+/// first rank that gives one reads it for all, so that a launcher which does not pass the
+/// environment on, or a node without the file, does not split the job. Places that it leaves out
+/// are the real ones. On every rank the error is the same: EINVAL if the file cannot be read, is no
+/// placement, or is one of another number of ranks; EIO if the MPI library fails.
+Result<placement::Placement> discover(MPI_Comm comm, const std::string& file = {});
+
+/// Rank in MPI_COMM_WORLD of each rank of `comm`, or MPI_UNDEFINED; no communication. Fails with
+/// EINVAL on an intercommunicator.
+Result<std::vector<int>> world_ranks(MPI_Comm comm);
+
+/// Placement of `comm`, from that of MPI_COMM_WORLD, without communication. Where `comm` has ranks
+/// of another MPI_COMM_WORLD (spawned or connected), as discover(comm), which is collective: all
+/// ranks of a communicator see that alike. Fails with EINVAL on an intercommunicator, whose two
+/// groups have no common numbering.
+Result<placement::Placement> placement_of(MPI_Comm comm, const placement::Placement& world);
+
+/// What MPI_COMM_TYPE_SHARED says other than `placement`, in one line; empty if they agree, and the
+/// same on all ranks. Collective; splits a communicator, so not for every MPI_Init.
+Result<std::string> cross_check(MPI_Comm comm, const placement::Placement& placement);
+
+}  // namespace haichi::mpi
