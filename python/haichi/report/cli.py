@@ -1,0 +1,83 @@
+"""`haichi report`: the command, its outputs and its exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from haichi.report import html, perfetto
+from haichi.report.load import ReportError, load
+from haichi.report.summary import summarize
+from haichi.report.text import print_runs
+from haichi.report.units import format_bytes, printable
+
+BAD_INPUT = 2
+
+
+def report(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Reports that runs wrote (HAICHI_REPORT=FILE)."),
+    ],
+    html_file: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="OUT", help="Write one self-contained HTML page."),
+    ] = None,
+    perfetto_file: Annotated[
+        Path | None,
+        typer.Option("--perfetto", metavar="OUT", help="Write a trace for ui.perfetto.dev."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the figures as JSON (haichi.summary/1).")
+    ] = False,
+) -> None:
+    """Show what haichi did in a run, why, and what it cost; compare several runs.
+
+    Prints text unless an output file or --json is asked for.
+
+    Exit code 2: a file could not be read or written.
+    """
+    try:
+        runs, summary = summarize(files, [load(path) for path in files])
+        if html_file:
+            write_text(html_file, html.page(runs, summary))
+        if perfetto_file:
+            write_text(perfetto_file, perfetto.trace(runs))
+    except ReportError as error:
+        sys.stderr.write(f"haichi report: {error}\n")
+        raise typer.Exit(BAD_INPUT) from None
+    if as_json:
+        sys.stdout.write(summary.model_dump_json(by_alias=True, indent=2) + "\n")
+    elif not html_file and not perfetto_file:
+        print_runs(Console(highlight=False), runs, summary)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes `path` through a temporary file beside it, and says so on standard error.
+
+    Raises:
+        ReportError: it cannot be written; what was there before is untouched.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    name = printable(str(path))
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        reason = (error.strerror or str(error)).lower()
+        raise ReportError(f"{name}: {reason}; choose a path that can be written") from None
+    sys.stderr.write(f"wrote {name} ({format_bytes(len(data))})\n")

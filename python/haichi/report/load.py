@@ -1,0 +1,80 @@
+"""Reading run reports: whatever is wrong with a file becomes one line that says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from haichi.report.model import REPORT_SCHEMA, Report
+from haichi.report.units import printable
+
+
+class ReportError(Exception):
+    """A file that cannot be read or written; the message is one line: what, where, what to do."""
+
+
+def load(path: Path) -> Report:
+    """The run report in `path`.
+
+    Raises:
+        ReportError: it cannot be read, is not JSON, is cut off, is of another form or of another
+            major version, or contradicts itself.
+    """
+    name = printable(str(path))
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ReportError(
+            f"{name}: {(error.strerror or str(error)).lower()}; a run writes a report when "
+            "HAICHI_REPORT names a file"
+        ) from None
+    document = _parse(name, data)
+    _check_form(name, document)
+    try:
+        return Report.model_validate(document)
+    except ValidationError as error:
+        raise ReportError(f"{name}: {_first_problem(error)}") from None
+
+
+def _parse(name: str, data: bytes) -> Any:
+    if not data.strip():
+        raise ReportError(f"{name}: is empty; the run ended before MPI_Finalize, so repeat it")
+    try:
+        return from_json(data, allow_inf_nan=False)
+    except ValueError as error:
+        text = str(error)
+        if text.startswith("EOF while parsing"):
+            raise ReportError(f"{name}: is cut off ({text}); write or copy it again") from None
+        raise ReportError(f"{name}: is not JSON ({text}); give a report that a run wrote") from None
+
+
+def _check_form(name: str, document: Any) -> None:
+    form = document.get("schema") if isinstance(document, dict) else None
+    if form == REPORT_SCHEMA:
+        return
+    family, _, version = REPORT_SCHEMA.partition("/")
+    if isinstance(form, str) and form.startswith(family + "/"):
+        raise ReportError(
+            f"{name}: is {printable(form)}, and this haichi reads version {version}; "
+            "use the haichi that wrote it, or a newer one"
+        )
+    what = printable(form) if isinstance(form, str) else "JSON without a schema"
+    raise ReportError(f"{name}: is {what}, not {REPORT_SCHEMA}; give a report that a run wrote")
+
+
+def _first_problem(error: ValidationError) -> str:
+    problems = error.errors(include_url=False)
+    first = problems[0]
+    where = ""
+    for part in first["loc"]:
+        where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
+    message = first["msg"].removeprefix("Value error, ")
+    message = message[:1].lower() + message[1:]
+    got = first.get("input")
+    if first["type"] != "missing" and isinstance(got, (str, int, float)):
+        message += f", not {printable(repr(got))[:60]}"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"does not follow {REPORT_SCHEMA}: {where + ': ' if where else ''}{message}{more}"

@@ -1,0 +1,315 @@
+"""The forms `haichi.report/1` and `haichi.placement/1` as pydantic models.
+
+These models are the one definition of both forms: the JSON Schemas in `haichi/schema/` and the
+reference `docs/guide/formats.md` are generated from them (`python -m haichi.schema`).
+
+Within a major version a form only grows: unknown fields are kept and ignored, so an older haichi
+reads what a newer one wrote. A change of meaning is a new major version, which is refused.
+
+Units are bytes, and seconds where a field's name ends in `seconds` or `_s`, microseconds where it
+ends in `_us`. Source: paper 000, Fig. 11 (the phases Read, Exchange and Write of every rank).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
+
+REPORT_SCHEMA = "haichi.report/1"
+PLACEMENT_SCHEMA = "haichi.placement/1"
+
+PhaseName = Literal["read", "exchange", "write", "agree"]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Micros = Annotated[float, Field(allow_inf_nan=False)]
+Bytes = NonNegativeInt
+
+
+class Form(BaseModel):
+    """Base of everything read from a file: immutable, and open to fields of a later release."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+def parse_rank_list(text: str) -> list[int]:
+    """Ranks of a compact list such as `0-3,8`, ascending.
+
+    Raises:
+        ValueError: the text is not such a list; the message quotes it.
+    """
+    ranks: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise ValueError(f'"{text}" is not a list of ranks such as 0-3,8')
+        begin, end = int(first), int(last if dash else first)
+        if end < begin or (ranks and begin <= ranks[-1]):
+            raise ValueError(f'ranks of "{text}" are not ascending')
+        if end - begin >= 1 << 24:
+            raise ValueError(f'"{text}" names more than {1 << 24} ranks')
+        ranks.extend(range(begin, end + 1))
+    return ranks
+
+
+def rank_list(ranks: list[int]) -> str:
+    """The compact form of ascending ranks: `[0, 1, 2, 5]` becomes `0-2,5`."""
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+class Node(Form):
+    """One node of the job."""
+
+    name: str = Field(description="Host name, or the name that `HAICHI_PLACEMENT` gave the node.")
+    ranks: str = Field(
+        description="Ranks on the node, ascending, compact: `0-3,8`.", examples=["0-3"]
+    )
+
+
+class Place(Form):
+    """Where one rank runs inside its node."""
+
+    core: int = Field(
+        -1, description="First core (operating system index) the rank may run on; -1 if not known."
+    )
+    cores: NonNegativeInt = Field(0, description="How many cores it may run on; 0 if not known.")
+    numa: int = Field(-1, description="NUMA node of that core; -1 if not known.")
+
+
+class Placement(Form):
+    """Who is where: the nodes of a job and the ranks on each of them (`haichi.placement/1`)."""
+
+    form: Literal["haichi.placement/1"] = Field(
+        alias="schema", description="Name and major version of the form."
+    )
+    nodes: list[Node] = Field(
+        min_length=1,
+        description="The nodes, in order of their lowest rank; other fields count nodes from 0 in "
+        "this order.",
+    )
+    places: list[Place] | None = Field(
+        None, description="One entry a rank, in order of rank; absent if not known."
+    )
+
+    def node_of_rank(self) -> list[int]:
+        """Index of the node of every rank, in order of rank."""
+        pairs = [(r, n) for n, node in enumerate(self.nodes) for r in parse_rank_list(node.ranks)]
+        return [node for _, node in sorted(pairs)]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Placement:
+        ranks = sorted(r for node in self.nodes for r in parse_rank_list(node.ranks))
+        for expected, rank in enumerate(ranks):
+            if rank != expected:
+                what = (
+                    f"rank {rank} is on two nodes"
+                    if rank < expected
+                    else f"no node has rank {expected}"
+                )
+                raise ValueError(what)
+        if self.places is not None and len(self.places) != len(ranks):
+            raise ValueError(f"{len(self.places)} places for {len(ranks)} ranks")
+        return self
+
+
+class Program(Form):
+    """The program that ran."""
+
+    command: str = Field(description="Command line of rank 0.")
+    ranks: int = Field(ge=1, description="Ranks of MPI_COMM_WORLD.")
+    started: str = Field(description="When MPI_Init returned, UTC, ISO 8601.")
+    wall_s: Seconds = Field(description="From MPI_Init to MPI_Finalize on rank 0, in seconds.")
+    job: str | None = Field(None, description="Job id of the batch system, or null.")
+
+
+class Mpi(Form):
+    """The MPI library that the program used."""
+
+    abi: str = Field(description="ABI of the shim: `mpich`, `openmpi` or `mpiabi`.")
+    library: str = Field(description="What MPI_Get_library_version says.")
+
+
+class SettingValue(Form):
+    """One setting in force."""
+
+    key: str = Field(description="Key, as in haichi.toml and `haichi config`.")
+    value: str = Field(description="Value, in the notation a user would write.")
+    source: str = Field(description="Where it came from: `default`, `environment` or `hint`.")
+
+
+class Call(Form):
+    """One collective file access, or several of the same kind where `haichi` passed them through.
+
+    Sums are over all ranks of the file's communicator.
+    """
+
+    index: NonNegativeInt = Field(
+        description="Number of the call; `events` refer to it. Counted over the run."
+    )
+    call: str = Field(description="Name of the MPI function, e.g. `MPI_File_write_all`.")
+    handled: bool = Field(description="True if haichi did it, false if the MPI library did.")
+    bytes: Bytes = Field(0, description="Bytes that the program read or wrote, sum over ranks.")
+    file_begin: NonNegativeInt = Field(0, description="First byte of the file that was touched.")
+    file_end: NonNegativeInt = Field(0, description="One past the last byte that was touched.")
+    seconds: Seconds = Field(0.0, description="Time of the slowest rank in the call, in seconds.")
+    aggregators: list[NonNegativeInt] = Field(
+        default_factory=list,
+        description="Ranks (of MPI_COMM_WORLD) that accessed the file for all, in the order in "
+        "which file domains were dealt to them.",
+    )
+    layout: str = Field("", description="Layout of the aggregators: `roundrobin` or `packed`.")
+    order: str = Field(
+        "", description="Issue order: `rank`, `pairwise`, `nd_shift`, `nd_rank_shift`."
+    )
+    window: NonNegativeInt = Field(
+        0, description="Most sends that a rank had outstanding; 0 is no limit."
+    )
+    cycles: NonNegativeInt = Field(0, description="Cycles of the collective buffer.")
+    holes: str = Field(
+        "",
+        description="How bytes that no rank gave were left alone: `none` (there were none), "
+        "`separate` writes, or `rmw` (read-modify-write under a lock).",
+    )
+    why: list[str] = Field(
+        default_factory=list, description="The reason of every choice, one clause each."
+    )
+    bytes_inside: Bytes = Field(0, description="Bytes exchanged between ranks of one node.")
+    bytes_between: Bytes = Field(0, description="Bytes exchanged between ranks of two nodes.")
+
+
+class File(Form):
+    """One file of the program, all its openings together."""
+
+    path: str = Field(description="Path, as the program gave it to MPI_File_open.")
+    access: str = Field(
+        description="`collective` if haichi looks after the file's collective "
+        "accesses, `passed through` if the MPI library does."
+    )
+    opens: NonNegativeInt = Field(1, description="How often it was opened.")
+    hints: dict[str, str] = Field(
+        default_factory=dict, description="Hints in force that haichi honoured, key to value."
+    )
+    ignored_hints: list[str] = Field(
+        default_factory=list, description="Hints that were given and not honoured."
+    )
+    calls: list[Call] = Field(
+        default_factory=list, description="The collective accesses, in order of time."
+    )
+    calls_not_listed: NonNegativeInt = Field(
+        0, description="Further accesses that the bounded record has no room for."
+    )
+
+
+class Traffic(Form):
+    """Bytes of haichi's own exchanges, node to node."""
+
+    nodes: list[str] = Field(default_factory=list, description="Names of the nodes.")
+    bytes: list[list[Bytes]] = Field(
+        default_factory=list,
+        description="`bytes[from][to]`; the diagonal never left its node.",
+    )
+
+    @model_validator(mode="after")
+    def _square(self) -> Traffic:
+        if len(self.bytes) != len(self.nodes) or any(
+            len(row) != len(self.nodes) for row in self.bytes
+        ):
+            raise ValueError(f"the matrix is not {len(self.nodes)} x {len(self.nodes)}")
+        return self
+
+
+class PhaseSeconds(Form):
+    """Seconds that one rank spent in each phase, over all calls."""
+
+    read: Seconds = Field(0.0, description="Reading the file (also for read-modify-write).")
+    exchange: Seconds = Field(0.0, description="Exchanging data with other ranks.")
+    write: Seconds = Field(0.0, description="Writing the file.")
+    agree: Seconds = Field(0.0, description="Agreeing on what is to be done: offsets, errors.")
+
+
+class PhaseBytes(Form):
+    """Bytes that one rank moved in each phase, over all calls."""
+
+    read: Bytes = Field(0, description="Bytes read from files.")
+    exchange: Bytes = Field(0, description="Bytes sent to other ranks and to itself.")
+    write: Bytes = Field(0, description="Bytes written to files.")
+
+
+class Event(NamedTuple):
+    """One interval of one rank. Exactly these six items, in this order."""
+
+    call: int
+    cycle: int
+    phase: PhaseName
+    begin_us: Micros
+    end_us: Micros
+    bytes: Bytes
+
+
+class Rank(Form):
+    """What one rank did."""
+
+    rank: NonNegativeInt = Field(description="Rank in MPI_COMM_WORLD.")
+    node: NonNegativeInt = Field(description="Index of its node in `placement.nodes`.")
+    seconds: PhaseSeconds = Field(description="Totals of all events, dropped ones included.")
+    bytes: PhaseBytes = Field(default_factory=PhaseBytes, description="The same for bytes.")
+    events: list[Event] = Field(
+        default_factory=list,
+        description="Intervals `[call, cycle, phase, begin_us, end_us, bytes]`, by begin. "
+        "Microseconds since a start that all ranks share (aligned at MPI_Init, so comparing two "
+        "ranks is as exact as a barrier is).",
+    )
+    events_dropped: NonNegativeInt = Field(
+        0, description="Later events that the bounded record has no room for."
+    )
+
+
+class Report(Form):
+    """What haichi did for one run of one program (`haichi.report/1`)."""
+
+    form: Literal["haichi.report/1"] = Field(
+        alias="schema", description="Name and major version of the form."
+    )
+    haichi: str = Field(description="Release of haichi that wrote it.")
+    program: Program = Field(description="The program.")
+    mpi: Mpi = Field(description="The MPI library.")
+    placement: Placement = Field(description="Who was where; `haichi.placement/1`.")
+    settings: list[SettingValue] = Field(
+        default_factory=list, description="All settings in force, sorted by key."
+    )
+    notes: list[str] = Field(
+        default_factory=list,
+        description="What fell through to the MPI library, and problems, each with its count.",
+    )
+    files: list[File] = Field(default_factory=list, description="The files, by first opening.")
+    traffic: Traffic = Field(default_factory=Traffic, description="Bytes node to node.")
+    ranks: list[Rank] = Field(default_factory=list, description="The ranks, in order.")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Report:
+        node_of = self.placement.node_of_rank()
+        if len(node_of) != self.program.ranks:
+            raise ValueError(
+                f"the placement has {len(node_of)} ranks, the program {self.program.ranks}"
+            )
+        for rank in self.ranks:
+            if rank.rank >= len(node_of) or rank.node != node_of[rank.rank]:
+                raise ValueError(f"rank {rank.rank} on node {rank.node}: not so in the placement")
+        if self.traffic.nodes and len(self.traffic.nodes) != len(self.placement.nodes):
+            raise ValueError(
+                f"traffic of {len(self.traffic.nodes)} nodes, "
+                f"{len(self.placement.nodes)} in the placement"
+            )
+        for call in self.calls():
+            if any(rank >= len(node_of) for rank in call.aggregators):
+                raise ValueError(f"call {call.index}: an aggregator is not a rank of the program")
+        return self
+
+    def calls(self) -> list[Call]:
+        """All calls of all files."""
+        return [call for file in self.files for call in file.calls]

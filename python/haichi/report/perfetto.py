@@ -1,0 +1,97 @@
+"""The events as a trace that ui.perfetto.dev and chrome://tracing open (Chrome trace events, JSON).
+
+A node is a process and a rank is a thread. Every collective call of a rank is a slice, and its
+phases are slices inside it. Times are microseconds since the start that all ranks share.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from haichi.report.model import Call, Event, File, Rank, Report
+from haichi.report.summary import Run
+from haichi.report.units import printable
+
+# Perfetto takes process and thread 0 for the idle task (github.com/google/perfetto/issues/394) and
+# a thread with its process's number for the main one: nodes count from 1, ranks from a million.
+FIRST_PROCESS = 1
+FIRST_THREAD = 1_000_000
+
+
+def trace(runs: Sequence[Run]) -> str:
+    """One trace of all events of `runs`; the nodes of a second run follow those of the first."""
+    events: list[dict[str, Any]] = []
+    process = FIRST_PROCESS
+    for run in runs:
+        prefix = f"{run.facts.label}: " if len(runs) > 1 else ""
+        events += _names(run.report, process, prefix)
+        events += _slices(run.report, process)
+        process += len(run.report.placement.nodes)
+    document = {
+        "displayTimeUnit": "ms",
+        "otherData": {
+            "writer": f"haichi {runs[0].report.haichi}",
+            "runs": [printable(run.facts.command) for run in runs],
+            "events_dropped": sum(run.facts.events_dropped for run in runs),
+        },
+        "traceEvents": events,
+    }
+    return json.dumps(document, separators=(",", ":")) + "\n"
+
+
+def _names(report: Report, process: int, prefix: str) -> Iterator[dict[str, Any]]:
+    aggregators = {rank for call in report.calls() for rank in call.aggregators}
+
+    def metadata(kind: str, pid: int, tid: int, **args: str | int) -> dict[str, Any]:
+        return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": args}
+
+    for index, node in enumerate(report.placement.nodes):
+        pid = process + index
+        yield metadata("process_name", pid, 0, name=f"{prefix}{printable(node.name)}")
+        yield metadata("process_sort_index", pid, 0, sort_index=pid)
+    for rank in report.ranks:
+        pid, tid = process + rank.node, FIRST_THREAD + rank.rank
+        role = " (aggregator)" if rank.rank in aggregators else ""
+        yield metadata("thread_name", pid, tid, name=f"rank {rank.rank}{role}")
+        yield metadata("thread_sort_index", pid, tid, sort_index=rank.rank)
+
+
+def _slices(report: Report, process: int) -> list[dict[str, Any]]:
+    """Complete events by time; where two begin together the longer one, which holds the other."""
+    calls = {call.index: (file, call) for file in report.files for call in file.calls}
+    slices = [
+        one
+        for rank in report.ranks
+        for one in _rank_slices(rank, calls, process + rank.node, FIRST_THREAD + rank.rank)
+    ]
+    return sorted(slices, key=lambda one: (one["ts"], -one["dur"]))
+
+
+def _rank_slices(
+    rank: Rank, calls: dict[int, tuple[File, Call]], pid: int, tid: int
+) -> Iterator[dict[str, Any]]:
+    by_call: dict[int, list[Event]] = {}
+    for event in rank.events:
+        by_call.setdefault(event.call, []).append(event)
+        args = {"call": event.call, "cycle": event.cycle, "bytes": event.bytes}
+        yield _slice(
+            event.phase.capitalize(), "phase", event.begin_us, event.end_us, pid, tid, args
+        )
+    for index, events in by_call.items():
+        begin, end = min(e.begin_us for e in events), max(e.end_us for e in events)
+        name, about = f"call {index}", {"call": index}
+        if index in calls:
+            file, call = calls[index]
+            name = call.call
+            about |= {"file": printable(file.path), "order": call.order, "cycles": call.cycles}
+        yield _slice(name, "call", begin, end, pid, tid, about)
+
+
+def _slice(
+    name: str, category: str, begin: float, end: float, pid: int, tid: int, args: dict[str, Any]
+) -> dict[str, Any]:
+    first, last = round(begin * 1000), round(end * 1000)  # whole nanoseconds, so that slices nest
+    times = {"ts": first / 1000, "dur": max(last - first, 0) / 1000}
+    return {"ph": "X", "name": name, "cat": category, **times, "pid": pid, "tid": tid, "args": args}

@@ -1,0 +1,225 @@
+"""What follows from a report: totals, spreads over ranks, calls of the same kind, comparisons.
+
+The text, the page and `--json` show these same figures. `Summary` is what `--json` prints
+(`haichi.summary/1`). Seconds and bytes throughout.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from haichi.report.model import Call, Event, File, PhaseName, Report
+
+SUMMARY_SCHEMA = "haichi.summary/1"
+PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
+
+
+class Spread(BaseModel):
+    """Time of one phase over the ranks that took part in it, in seconds."""
+
+    ranks: int = Field(description="Ranks that took part: those with any time in the phase.")
+    min: float = Field(description="Of the rank that spent least.")
+    median: float = Field(description="Of the median rank.")
+    max: float = Field(description="Of the rank that spent most.")
+    rank_of_max: int = Field(description="The rank that spent most.")
+
+
+class RunSummary(BaseModel):
+    """One run in figures."""
+
+    file: str = Field(description="The report that it was read from.")
+    label: str = Field(description="Short name of the run, unique in this summary.")
+    command: str = Field(description="Command line.")
+    ranks: int = Field(description="Ranks.")
+    nodes: int = Field(description="Nodes.")
+    mpi: str = Field(description="First line of the MPI library's name and version.")
+    wall_s: float = Field(description="From MPI_Init to MPI_Finalize, in seconds.")
+    calls: int = Field(description="Collective file accesses listed in the report.")
+    calls_handled: int = Field(description="Those of them that haichi did.")
+    calls_not_listed: int = Field(description="Accesses that are in no other figure here.")
+    bytes: int = Field(description="Bytes that the listed calls read and wrote.")
+    seconds: float = Field(description="Sum over the listed calls of the slowest rank's time.")
+    ratio_to_first: float | None = Field(
+        description="`seconds` divided by that of the first run; null if that is 0."
+    )
+    bytes_per_second: float | None = Field(description="`bytes` / `seconds`; null without time.")
+    bytes_inside: int = Field(description="Bytes exchanged between ranks of one node.")
+    bytes_between: int = Field(description="Bytes exchanged between ranks of two nodes.")
+    phases: dict[PhaseName, Spread] = Field(
+        description="Time of each phase that any rank took part in."
+    )
+    events_dropped: int = Field(description="Events that the record had no room for.")
+    settings: dict[str, str] = Field(description="Settings that are not the default.")
+    notes: list[str] = Field(description="The report's notes.")
+
+
+class Summary(BaseModel):
+    """One or more runs in figures, the first being what the others are compared with."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    form: Literal["haichi.summary/1"] = Field(
+        default="haichi.summary/1", alias="schema", description="Name and version of the form."
+    )
+    runs: list[RunSummary] = Field(description="In the order given.")
+    warnings: list[str] = Field(description="Why the runs may not be comparable, one line each.")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A report with the file it came from, a label, and its figures."""
+
+    path: Path
+    report: Report
+    facts: RunSummary
+
+
+def summarize(paths: Sequence[Path], reports: Sequence[Report]) -> tuple[list[Run], Summary]:
+    """The figures of each run and of all together; `paths` and `reports` are parallel."""
+    labels = _labels(paths)
+    base = sum(call.seconds for call in reports[0].calls())
+    runs = [
+        Run(path, report, _figures(path, label, report, base))
+        for path, label, report in zip(paths, labels, reports, strict=True)
+    ]
+    facts = [run.facts for run in runs]
+    return runs, Summary(runs=facts, warnings=_differences(facts))
+
+
+def _figures(path: Path, label: str, report: Report, base: float) -> RunSummary:
+    calls = report.calls()
+    seconds = sum(call.seconds for call in calls)
+    total = sum(call.bytes for call in calls)
+    return RunSummary(
+        file=str(path),
+        label=label,
+        command=report.program.command,
+        ranks=report.program.ranks,
+        nodes=len(report.placement.nodes),
+        mpi=report.mpi.library.strip().split("\n")[0],
+        wall_s=report.program.wall_s,
+        calls=len(calls),
+        calls_handled=sum(call.handled for call in calls),
+        calls_not_listed=sum(file.calls_not_listed for file in report.files),
+        bytes=total,
+        seconds=seconds,
+        ratio_to_first=seconds / base if base > 0 else None,
+        bytes_per_second=total / seconds if seconds > 0 else None,
+        bytes_inside=sum(call.bytes_inside for call in calls),
+        bytes_between=sum(call.bytes_between for call in calls),
+        phases=_phases(report),
+        events_dropped=sum(rank.events_dropped for rank in report.ranks),
+        settings={s.key: s.value for s in report.settings if s.source != "default"},
+        notes=report.notes,
+    )
+
+
+def _phases(report: Report) -> dict[PhaseName, Spread]:
+    spreads: dict[PhaseName, Spread] = {}
+    for phase in PHASES:
+        times = [
+            (seconds, rank.rank)
+            for rank in report.ranks
+            if (seconds := getattr(rank.seconds, phase)) > 0
+        ]
+        if times:
+            values = [seconds for seconds, _ in times]
+            most, rank = max(times, key=lambda pair: (pair[0], -pair[1]))
+            spreads[phase] = Spread(
+                ranks=len(values),
+                min=min(values),
+                median=statistics.median(values),
+                max=most,
+                rank_of_max=rank,
+            )
+    return spreads
+
+
+def _labels(paths: Sequence[Path]) -> list[str]:
+    """File names without `.json`, or whole paths where names repeat, or numbered paths."""
+    for names in ([path.stem for path in paths], [str(path) for path in paths]):
+        if len(set(names)) == len(names):
+            return names
+    return [f"{path} ({number})" for number, path in enumerate(paths, 1)]
+
+
+def _differences(runs: Sequence[RunSummary]) -> list[str]:
+    """Why the times of these runs are not of the same work."""
+    found = []
+    for name, values in (
+        ("ranks", [run.ranks for run in runs]),
+        ("nodes", [run.nodes for run in runs]),
+        ("calls", [run.calls for run in runs]),
+        ("bytes", [run.bytes for run in runs]),
+    ):
+        if len(set(values)) > 1:
+            listed = ", ".join(str(value) for value in values)
+            found.append(f"the runs differ in {name} ({listed}): the ratios compare different work")
+    unlisted = [run.label for run in runs if run.calls_not_listed]
+    if unlisted and len(runs) > 1:
+        found.append(
+            f"not all calls are listed in {', '.join(unlisted)}: the ratios leave them out"
+        )
+    return found
+
+
+def differing_settings(runs: Sequence[RunSummary]) -> list[dict[str, str]]:
+    """Per run the settings that are not alike in all of them; what is not changed is `default`."""
+    keys = sorted({key for run in runs for key in run.settings})
+    differ = [key for key in keys if len({run.settings.get(key) for run in runs}) > 1]
+    return [{key: run.settings.get(key, "default") for key in differ} for run in runs]
+
+
+@dataclass(frozen=True)
+class CallGroup:
+    """Calls on one file for which everything was decided alike, for the same reasons."""
+
+    calls: list[Call]
+
+    @property
+    def first(self) -> Call:
+        """Any of them stands for all."""
+        return self.calls[0]
+
+
+def group_calls(file: File) -> list[CallGroup]:
+    """The file's calls by what was decided, in order of first appearance."""
+    groups: dict[tuple[object, ...], list[Call]] = {}
+    for call in file.calls:
+        decided = (
+            call.call,
+            call.handled,
+            tuple(call.aggregators),
+            call.layout,
+            call.order,
+            call.window,
+            call.holes,
+            tuple(call.why),
+        )
+        groups.setdefault(decided, []).append(call)
+    return [CallGroup(calls) for calls in groups.values()]
+
+
+def events_by_call(report: Report) -> dict[int, dict[int, list[Event]]]:
+    """Events of every call by rank: `[call][rank]`, each list by begin."""
+    calls: dict[int, dict[int, list[Event]]] = defaultdict(dict)
+    for rank in report.ranks:
+        for event in rank.events:
+            calls[event.call].setdefault(rank.rank, []).append(event)
+    for ranks in calls.values():
+        for events in ranks.values():
+            events.sort(key=lambda event: (event.begin_us, event.end_us))
+    return calls
+
+
+def count_list(numbers: Sequence[int], most: int = 8) -> str:
+    """`0, 4, 8, 12`, cut with an ellipsis and the count after `most` numbers."""
+    shown = ", ".join(str(number) for number in numbers[:most])
+    return shown if len(numbers) <= most else f"{shown}, … ({len(numbers)})"

@@ -1,0 +1,82 @@
+"""The trace for Perfetto: its structure, and the events in it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from haichi.report import perfetto
+from haichi.report.summary import Run, Summary
+
+Load = Callable[..., tuple[list[Run], Summary]]
+
+
+def of_kind(document: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [event for event in document["traceEvents"] if event["ph"] == kind]
+
+
+def test_every_event_is_a_slice_of_its_rank(runs: Load) -> None:
+    (run,), _ = runs({})
+    document = json.loads(perfetto.trace([run]))
+    phases = [event for event in of_kind(document, "X") if event["cat"] == "phase"]
+    expected = sorted(
+        (event.begin_us, rank.rank, event.phase.capitalize(), event.cycle, event.bytes)
+        for rank in run.report.ranks
+        for event in rank.events
+    )
+    found = sorted(
+        (e["ts"], e["tid"] - 1_000_000, e["name"], e["args"]["cycle"], e["args"]["bytes"])
+        for e in phases
+    )
+    assert found == expected
+
+
+def test_slices_are_sorted_and_nest(runs: Load) -> None:
+    (run,), _ = runs({"cycles": 7, "calls": 3})
+    slices = of_kind(json.loads(perfetto.trace([run])), "X")
+    assert [e["ts"] for e in slices] == sorted(e["ts"] for e in slices)
+    threads = defaultdict(list)
+    for e in slices:
+        begin = round(e["ts"] * 1000)
+        threads[e["tid"]].append((begin, begin + round(e["dur"] * 1000)))
+    assert len(threads) == 16
+    for intervals in threads.values():
+        stack: list[tuple[int, int]] = []
+        for begin, end in intervals:
+            while stack and stack[-1][1] <= begin:
+                stack.pop()
+            assert not stack or end <= stack[-1][1]
+            stack.append((begin, end))
+
+
+def test_nodes_are_processes_and_ranks_are_threads(runs: Load) -> None:
+    (run,), _ = runs({})
+    document = json.loads(perfetto.trace([run]))
+    names = of_kind(document, "M")
+    processes = {e["pid"]: e["args"]["name"] for e in names if e["name"] == "process_name"}
+    threads = {(e["pid"], e["tid"]): e["args"]["name"] for e in names if e["name"] == "thread_name"}
+    assert processes == {1: "n0", 2: "n1", 3: "n2", 4: "n3"}
+    assert threads[2, 1_000_004] == "rank 4 (aggregator)"
+    assert threads[2, 1_000_005] == "rank 5"
+    used = {(e["pid"], e["tid"]) for e in of_kind(document, "X")}
+    assert used == set(threads)
+    assert not {0} & ({pid for pid, _ in used} | {tid for _, tid in used})
+
+
+def test_calls_carry_their_names_and_files(runs: Load) -> None:
+    (run,), _ = runs({})
+    calls = [e for e in of_kind(json.loads(perfetto.trace([run])), "X") if e["cat"] == "call"]
+    assert {e["name"] for e in calls} == {"MPI_File_write_all", "MPI_File_read_all"}
+    assert {e["args"]["file"] for e in calls} == {"out.dat"}
+    assert len(calls) == 32
+
+
+def test_runs_do_not_share_processes(runs: Load) -> None:
+    both, _ = runs({}, {"order": "rank"})
+    document = json.loads(perfetto.trace(both))
+    names = [e["args"]["name"] for e in of_kind(document, "M") if e["name"] == "process_name"]
+    assert names[0] == "run0: n0"
+    assert names[4] == "run1: n0"
+    assert {e["pid"] for e in of_kind(document, "X")} == set(range(1, 9))
