@@ -65,25 +65,29 @@ class CallEvents:
 
 
 def choose_ranks(
-    ranks: Sequence[int], node_of: Sequence[int], first: Iterable[int], limit: int
+    ranks: Iterable[int],
+    node_of: Sequence[int],
+    always: Iterable[int],
+    first: Iterable[int],
+    limit: int,
 ) -> list[int]:
-    """At most `limit` of `ranks`, spread evenly over the nodes; `first` are taken before others.
+    """At most `limit` of `ranks`, spread evenly over the nodes; those in `always` are among them.
 
     Of each node its ranks that are in `first` come before its lowest ranks; with too many nodes for
     two ranks of each, evenly spaced nodes are taken. Result ascending by node, then rank.
     """
-    if len(ranks) <= limit:
-        return sorted(ranks, key=lambda rank: (node_of[rank], rank))
-    wanted = set(first)
+    by_place = sorted(ranks, key=lambda rank: (node_of[rank], rank))
+    if len(by_place) <= limit:
+        return by_place
+    chosen, wanted = sorted(set(always)), set(first)
     by_node: dict[int, list[int]] = {}
-    for rank in sorted(ranks, key=lambda rank: (rank not in wanted, rank)):
+    for rank in sorted(set(by_place).difference(chosen), key=lambda r: (r not in wanted, r)):
         by_node.setdefault(node_of[rank], []).append(rank)
     nodes = sorted(by_node)
     most = max(limit // min(2, max(len(here) for here in by_node.values())), 1)
     if len(nodes) > most:
         steps = np.linspace(0, len(nodes) - 1, most).round().astype(int)
         nodes = [nodes[step] for step in steps]
-    chosen: list[int] = []
     for turn in range(limit):
         for node in nodes:
             if turn < len(by_node[node]) and len(chosen) < limit:
@@ -120,8 +124,7 @@ def gantt(
     """
     node_of = report.placement.node_of_rank()
     extremes = [events.last_rank(), events.first_rank()]
-    ranks = choose_ranks(list(events.ranks), node_of, call.aggregators, rows)
-    ranks = _with(ranks, extremes, call.aggregators, node_of)
+    ranks = choose_ranks(events.ranks, node_of, extremes, call.aggregators, rows)
     chart = _Chart(report, call, events, ranks, node_of, span_us or events.span_us, detail)
     title = (
         f"Gantt chart of {call.call}, call {call.index}: Read, Exchange and Write over time for "
@@ -141,22 +144,6 @@ def gantt(
         data_units=UNITS,
     )
     return tag("figure", tag("div", svg, cls="scroll"), tag("figcaption", chart.says()))
-
-
-def _with(
-    ranks: list[int], extra: Iterable[int], keep: Sequence[int], node_of: Sequence[int]
-) -> list[int]:
-    """`ranks` with each of `extra` in it, in place of a rank of the same node if possible."""
-    chosen, kept = list(ranks), set(keep) | set(extra)
-    for rank in extra:
-        if rank in chosen:
-            continue
-        spare = [r for r in chosen if r not in kept]
-        same = [r for r in spare if node_of[r] == node_of[rank]]
-        if spare:
-            chosen.remove((same or spare)[-1])
-        chosen.append(rank)
-    return sorted(chosen, key=lambda rank: (node_of[rank], rank))
 
 
 class _Chart:

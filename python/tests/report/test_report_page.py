@@ -212,13 +212,13 @@ def test_bars_stand_where_the_events_were(runs: Load) -> None:
 
 def test_chosen_ranks_cover_nodes_and_aggregators_first() -> None:
     node_of = [rank // 8 for rank in range(64)]
-    chosen = choose_ranks(range(64), node_of, first=[5, 13, 21], limit=16)
+    chosen = choose_ranks(range(64), node_of, always=[63], first=[5, 13, 21], limit=16)
     assert len(chosen) == 16
     assert {node_of[rank] for rank in chosen} == set(range(8))
-    assert {5, 13, 21} <= set(chosen)
+    assert {5, 13, 21, 63} <= set(chosen)
     assert chosen == sorted(chosen)
-    assert choose_ranks(range(5), node_of, first=[], limit=16) == [0, 1, 2, 3, 4]
-    assert len(choose_ranks(range(4096), range(4096), first=[], limit=40)) == 40
+    assert choose_ranks(range(5), node_of, [], [], 16) == [0, 1, 2, 3, 4]
+    assert len(choose_ranks(range(4096), range(4096), [7], [], 40)) == 40
 
 
 def test_last_and_first_rank_are_always_drawn(runs: Load) -> None:
