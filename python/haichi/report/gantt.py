@@ -264,7 +264,7 @@ class _Chart:
 
     def _node_label(self, node: int, y: float) -> Markup:
         shown = sum(1 for rank in self.ranks if self.node_of[rank] == node)
-        name = printable(self.report.placement.nodes[node].name)
+        name = printable(self.report.placement.name_of(node))
         short = name if len(name) <= 11 else name[:10] + "…"
         return tag(
             "g",

@@ -24,6 +24,8 @@ from haichi.report.summary import (
     differing_settings,
     events_by_call,
     group_calls,
+    holes,
+    joined_files,
 )
 from haichi.report.svg import comparison, matrix, spread
 from haichi.report.text import dropped_events
@@ -216,7 +218,7 @@ def _drawable(report: Report) -> list[list[_Drawable]]:
     """Per kind of call those that left events, the slowest first; the slowest kind first."""
     events = events_by_call(report)
     kinds = []
-    for file in report.files:
+    for file in joined_files(report):
         for group in group_calls(file):
             calls = [
                 _Drawable(file, call, CallEvents.of(events[call.index]))
@@ -314,9 +316,10 @@ def _files(report: Report) -> Markup:
     parts: list[Child] = [tag("h2", "Files, calls and reasons")]
     if not report.files:
         parts.append(tag("p", "No file was opened through MPI-IO."))
-    parts += [_file(file) for file in report.files[:FILES]]
-    if len(report.files) > FILES:
-        parts.append(tag("p", f"The first {FILES} of {len(report.files)} files.", cls="soft"))
+    files = joined_files(report)
+    parts += [_file(file) for file in files[:FILES]]
+    if len(files) > FILES:
+        parts.append(tag("p", f"The first {FILES} of {len(files)} files.", cls="soft"))
     return tag("section", parts)
 
 
@@ -383,7 +386,7 @@ def _decision(group: CallGroup) -> Markup:
         decided = tag(
             "p",
             f"{plural(len(first.aggregators), 'aggregator')}, {first.layout} (ranks {ranks}); "
-            f"order {first.order}; {window}; holes {first.holes}",
+            f"order {first.order}; {window}; holes {holes(group.calls)}",
             cls="decided",
         )
     reasons = tag("ul", [tag("li", why) for why in first.why], cls="why") if first.why else None
@@ -460,7 +463,14 @@ def _environment(report: Report) -> Markup:
     rows = []
     for index, node in enumerate(nodes[:NODES]):
         here = sorted(rank for rank in aggregators if node_of[rank] == index)
-        rows.append([node.name, node.ranks, str(counts[index]), count_list(here) or "none"])
+        rows.append(
+            [
+                report.placement.name_of(index),
+                node.ranks,
+                str(counts[index]),
+                count_list(here) or "none",
+            ]
+        )
     more = None
     if len(nodes) > NODES:
         more = tag("p", f"The first {NODES} of {len(nodes)} nodes.", cls="soft")

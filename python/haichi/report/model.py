@@ -65,7 +65,11 @@ def rank_list(ranks: list[int]) -> str:
 class Node(Form):
     """One node of the job."""
 
-    name: str = Field(description="Host name, or the name that `HAICHI_PLACEMENT` gave the node.")
+    name: str | None = Field(
+        None,
+        description="Host name, or the name that `HAICHI_PLACEMENT` gave the node; `node<n>` if "
+        "absent.",
+    )
     ranks: str = Field(
         description="Ranks on the node, ascending, compact: `0-3,8`.", examples=["0-3"]
     )
@@ -95,6 +99,10 @@ class Placement(Form):
     places: list[Place] | None = Field(
         None, description="One entry a rank, in order of rank; absent if not known."
     )
+
+    def name_of(self, node: int) -> str:
+        """Name of a node, given its index."""
+        return self.nodes[node].name or f"node{node}"
 
     def node_of_rank(self) -> list[int]:
         """Index of the node of every rank, in order of rank."""
@@ -142,14 +150,19 @@ class SettingValue(Form):
     source: str = Field(description="Where it came from: `default`, `environment` or `hint`.")
 
 
-class Call(Form):
-    """One collective file access, or several of the same kind where `haichi` passed them through.
+class Windows(Form):
+    """Windows (an aggregator's part of the file in a cycle) by how they were written."""
 
-    Sums are over all ranks of the file's communicator.
-    """
+    whole: NonNegativeInt = Field(0, description="Without holes, in one piece.")
+    separate: NonNegativeInt = Field(0, description="With holes, each piece by itself.")
+    rmw: NonNegativeInt = Field(0, description="With holes, by read-modify-write under a lock.")
+
+
+class Call(Form):
+    """One collective file access. Sums are over all ranks of the file's communicator."""
 
     index: NonNegativeInt = Field(
-        description="Number of the call; `events` refer to it. Counted over the run."
+        description="Number of the call within the run; `events` refer to it."
     )
     call: str = Field(description="Name of the MPI function, e.g. `MPI_File_write_all`.")
     handled: bool = Field(description="True if haichi did it, false if the MPI library did.")
@@ -175,6 +188,9 @@ class Call(Form):
         description="How bytes that no rank gave were left alone: `none` (there were none), "
         "`separate` writes, or `rmw` (read-modify-write under a lock).",
     )
+    windows: Windows = Field(
+        default_factory=Windows, description="How many windows were written in which way."
+    )
     why: list[str] = Field(
         default_factory=list, description="The reason of every choice, one clause each."
     )
@@ -183,14 +199,14 @@ class Call(Form):
 
 
 class File(Form):
-    """One file of the program, all its openings together."""
+    """A file as the program opened it; one that is opened again may be listed again."""
 
     path: str = Field(description="Path, as the program gave it to MPI_File_open.")
     access: str = Field(
         description="`collective` if haichi looks after the file's collective "
         "accesses, `passed through` if the MPI library does."
     )
-    opens: NonNegativeInt = Field(1, description="How often it was opened.")
+    opens: NonNegativeInt = Field(1, description="Openings that this entry stands for.")
     hints: dict[str, str] = Field(
         default_factory=dict, description="Hints in force that haichi honoured, key to value."
     )
@@ -241,14 +257,14 @@ class PhaseBytes(Form):
 
 
 class Event(NamedTuple):
-    """One interval of one rank. Exactly these six items, in this order."""
+    """One interval of one rank: exactly these six items, in this order."""
 
-    call: int
-    cycle: int
-    phase: PhaseName
-    begin_us: Micros
-    end_us: Micros
-    bytes: Bytes
+    call: Annotated[int, Field(description="`index` of the call that it belongs to.")]
+    cycle: Annotated[int, Field(description="Cycle of the collective buffer, from 0.")]
+    phase: Annotated[PhaseName, Field(description="What the rank did.")]
+    begin_us: Annotated[Micros, Field(description="Begin, in microseconds.")]
+    end_us: Annotated[Micros, Field(description="End, in microseconds.")]
+    bytes: Annotated[Bytes, Field(description="Bytes that the rank moved.")]
 
 
 class Rank(Form):

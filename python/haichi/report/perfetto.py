@@ -47,9 +47,11 @@ def _names(report: Report, process: int, prefix: str) -> Iterator[dict[str, Any]
     def metadata(kind: str, pid: int, tid: int, **args: str | int) -> dict[str, Any]:
         return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": args}
 
-    for index, node in enumerate(report.placement.nodes):
+    for index in range(len(report.placement.nodes)):
         pid = process + index
-        yield metadata("process_name", pid, 0, name=f"{prefix}{printable(node.name)}")
+        yield metadata(
+            "process_name", pid, 0, name=f"{prefix}{printable(report.placement.name_of(index))}"
+        )
         yield metadata("process_sort_index", pid, 0, sort_index=pid)
     for rank in report.ranks:
         pid, tid = process + rank.node, FIRST_THREAD + rank.rank

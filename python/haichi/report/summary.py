@@ -189,6 +189,30 @@ class CallGroup:
         return self.calls[0]
 
 
+def joined_files(report: Report) -> list[File]:
+    """The files by path: several openings with the same hints are one, with all their calls."""
+    files: dict[tuple[object, ...], File] = {}
+    for file in report.files:
+        alike = (
+            file.path,
+            file.access,
+            tuple(sorted(file.hints.items())),
+            tuple(file.ignored_hints),
+        )
+        before = files.get(alike)
+        if before is None:
+            files[alike] = file
+            continue
+        files[alike] = before.model_copy(
+            update={
+                "opens": before.opens + file.opens,
+                "calls": before.calls + file.calls,
+                "calls_not_listed": before.calls_not_listed + file.calls_not_listed,
+            }
+        )
+    return list(files.values())
+
+
 def group_calls(file: File) -> list[CallGroup]:
     """The file's calls by what was decided, in order of first appearance."""
     groups: dict[tuple[object, ...], list[Call]] = {}
@@ -205,6 +229,18 @@ def group_calls(file: File) -> list[CallGroup]:
         )
         groups.setdefault(decided, []).append(call)
     return [CallGroup(calls) for calls in groups.values()]
+
+
+def holes(calls: Sequence[Call]) -> str:
+    """How holes were written around, and in how many windows, e.g. `rmw (in 12 of 16 windows)`."""
+    way = calls[0].holes
+    ways = {
+        "none": sum(call.windows.whole for call in calls),
+        "separate": sum(call.windows.separate for call in calls),
+        "rmw": sum(call.windows.rmw for call in calls),
+    }
+    this, total = ways.get(way, 0), sum(ways.values())
+    return f"{way} (in {this} of {total} windows)" if this else way
 
 
 def events_by_call(report: Report) -> dict[int, dict[int, list[Event]]]:

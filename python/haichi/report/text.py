@@ -18,6 +18,8 @@ from haichi.report.summary import (
     count_list,
     differing_settings,
     group_calls,
+    holes,
+    joined_files,
 )
 from haichi.report.units import (
     format_bytes,
@@ -65,7 +67,7 @@ def _print_run(console: Console, run: Run, several: bool) -> None:
         indent=2,
     )
     _line(console, f"{facts.mpi}; haichi {report.haichi} ({report.mpi.abi})", indent=2)
-    for file in report.files:
+    for file in joined_files(report):
         console.print()
         _print_file(console, file)
     if not report.files:
@@ -109,7 +111,7 @@ def _print_group(console: Console, group: CallGroup) -> None:
             console,
             f"{plural(len(first.aggregators), 'aggregator')} ({layout}ranks "
             f"{count_list(first.aggregators)}), order {first.order}, window {window}, "
-            f"holes {first.holes}",
+            f"holes {holes(group.calls)}",
             indent=4,
         )
         inside = sum(call.bytes_inside for call in group.calls)
