@@ -20,7 +20,7 @@ std::string_view name_of(Layout layout);
 
 struct Aggregators {
   std::vector<int> ranks;  ///< in the order in which file domains are dealt to them
-  std::string why;         ///< one clause for the report: how the number came about
+  std::string why;         ///< how their number came about: "one per node (4 nodes), ..."
 };
 
 /// How many, and which.
