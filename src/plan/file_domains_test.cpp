@@ -109,7 +109,7 @@ struct Case {
 
 Case random_case(test::Random& random, int64_t base) {
   Case c;
-  const int64_t begin = base + random.below(3000) - (base ? 4000 : 0);
+  const int64_t begin = (base > 0 ? base - 4000 : 0) + random.below(3000);
   c.range = {begin, begin + random.below(random.mostly_small(900) + 1)};
   c.aggregators = int(random.between(1, 20));
   c.buffer = random.mostly_small(300);
