@@ -20,13 +20,21 @@ endif()
 find_package(CLI11 REQUIRED)
 foreach(flavour IN LISTS HAICHI_MPI_FLAVOURS)
   set(generated ${CMAKE_BINARY_DIR}/src/preload/${flavour}/generated)
-  set(where haichi-where-${flavour})
-  add_executable(${where} where.cpp discover.cpp compat/handles.cpp
-                 ${CMAKE_SOURCE_DIR}/src/preload/library.cpp ${generated}/real.cpp)
+  add_library(haichi_discover_${flavour} STATIC discover.cpp compat/handles.cpp
+              ${CMAKE_SOURCE_DIR}/src/preload/library.cpp ${generated}/real.cpp)
   set_source_files_properties(${generated}/real.cpp PROPERTIES GENERATED TRUE)
-  add_dependencies(${where} haichi_generated_${flavour}_files)
-  target_compile_definitions(${where} PRIVATE HAICHI_FLAVOUR=${flavour}
+  add_dependencies(haichi_discover_${flavour} haichi_generated_${flavour}_files)
+  target_compile_definitions(haichi_discover_${flavour} PRIVATE HAICHI_FLAVOUR=${flavour}
                              HAICHI_FLAVOUR_NAME="${flavour}")
-  target_link_libraries(${where} PRIVATE haichi_generated_${flavour} haichi_hardware CLI11::CLI11 ${HAICHI_MPI_${flavour}_LIBRARY}
-                        ${CMAKE_DL_LIBS})
+  target_link_libraries(haichi_discover_${flavour} PUBLIC
+                        haichi_generated_${flavour} haichi_placement
+                        ${HAICHI_MPI_${flavour}_LIBRARY} ${CMAKE_DL_LIBS})
+
+  add_executable(haichi-where-${flavour} where.cpp)
+  target_link_libraries(haichi-where-${flavour} PRIVATE haichi_discover_${flavour} haichi_hardware
+                        CLI11::CLI11)
+  if(HAICHI_TESTS)  # started by tests/cli/test_where.py
+    add_executable(discover-test-${flavour} discover_test.cpp)
+    target_link_libraries(discover-test-${flavour} PRIVATE haichi_discover_${flavour})
+  endif()
 endforeach()

@@ -1,0 +1,288 @@
+"""haichi-where-<flavour> prints the placement of its job, in every notation, under every MPI.
+
+`haichi where` picks the program for the MPI whose launcher started it; all but one of these tests
+start that program themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import stat
+import subprocess
+from pathlib import Path
+
+import mpis
+import pytest
+from mpis import BUILD, HAICHI, ROOT, Mpi
+
+EXAMPLES = ROOT / "machines" / "placements"
+DISAGREES, USAGE, BAD_INPUT = 1, 64, 78
+NAME_BYTES = 27
+
+
+def program(mpi: Mpi, name: str = "haichi-where") -> Path:
+    """The build's program for an MPI; a skip where this build has none."""
+    path = BUILD / "bin" / f"{name}-{mpi.abi}"
+    if not path.exists():
+        pytest.skip(f"no {path.name} in this build: no MPI of that ABI when it was made")
+    return path
+
+
+def where(mpi: Mpi, ranks: int, *options: str | Path, **env: str):
+    """Runs haichi-where with HAICHI_* variables; returns what mpiexec ended with."""
+    return mpi.run(ranks, [program(mpi), *options], env=env or None)
+
+
+def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The lines of our own program on standard error; launchers add theirs."""
+    return [line for line in done.stderr.splitlines() if "haichi" in line]
+
+
+def this_name() -> str:
+    """This host's name as haichi shows it."""
+    name = socket.gethostname()
+    return (name if len(name) <= NAME_BYTES else name.partition(".")[0])[:NAME_BYTES]
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HAICHI_BUILD and the like are for the tests, not for the programs that they start."""
+    for name in [name for name in os.environ if name.startswith("HAICHI_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(params=mpis.all_mpis()[:2], ids=str)
+def stock(request: pytest.FixtureRequest) -> Mpi:
+    """The distribution's MPIs alone, for what does not depend on the MPI's version."""
+    if request.param.missing:
+        pytest.skip(request.param.missing)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def wrap(tmp_path_factory: pytest.TempPathFactory):
+    """wrap(body): a script around a program; its body sees the rank as $rank."""
+
+    def make(body: str) -> Path:
+        script = tmp_path_factory.mktemp("wrap") / "wrap.sh"
+        script.write_text(f"#!/bin/sh\nrank=${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\n{body}\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        return script
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def two_hosts(wrap) -> Path:
+    """A wrapper that gives each two ranks a host name of their own: n0, n1, ..."""
+    unshare = ["unshare", "--uts"]
+    if os.geteuid() != 0:
+        unshare[1:1] = ["--user", "--map-root-user"]
+    if not shutil.which("unshare") or subprocess.run([*unshare, "true"], check=False).returncode:
+        pytest.skip("no host names of our own: unshare --uts is not allowed here")
+    return wrap(
+        f'exec {" ".join(unshare)} sh -c \'hostname "$0" && exec "$@"\' "n$((rank / 2))" "$@"'
+    )
+
+
+def test_one_host_as_a_table(mpi: Mpi) -> None:
+    done = where(mpi, 4)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "4 ranks on 1 node, told apart by their hosts"
+    assert lines[2].split() == ["node", "name", "ranks", "packages", "cores", "threads", "NUMA",
+                                "nodes"]  # fmt: skip
+    node = lines[3].split()
+    assert node[:3] == ["0", this_name(), "0-3"]
+    assert all(int(count) >= 1 for count in node[3:])
+    assert int(node[5]) == len(os.sched_getaffinity(0))
+    assert any(line.endswith("bound") for line in lines[5:])
+    assert not complaints(done)
+
+
+def test_one_host_in_every_notation(mpi: Mpi) -> None:
+    done = where(mpi, 3, "--json")
+    assert done.returncode == 0, done.stderr
+    placement = json.loads(done.stdout)
+    assert placement["schema"] == "haichi.placement/1"
+    assert placement["nodes"] == [{"name": this_name(), "ranks": "0-2"}]
+    assert len(placement["places"]) == 3
+    assert all(place["core"] in os.sched_getaffinity(0) for place in placement["places"])
+    assert where(mpi, 3, "--taskmap").stdout == '{"version":1,"map":[[0,1,3,1]]}\n'
+    assert where(mpi, 3, "--pmi").stdout == "(vector,(0,1,3))\n"
+
+
+def test_places_follow_the_binding(stock: Mpi, wrap) -> None:
+    last = max(os.sched_getaffinity(0))
+    bind = wrap(f'[ "$rank" = 1 ] && exec taskset -c {last} "$@"; exec "$@"')
+    json_text = stock.run(2, [bind, program(stock), "--json"], check=True).stdout
+    assert json.loads(json_text)["places"][1] == {
+        "core": last,
+        "cores": 1,
+        "numa": json.loads(json_text)["places"][0]["numa"],
+    }
+    table = stock.run(2, [bind, program(stock)], check=True).stdout.splitlines()
+    assert table[-1].split() == ["1", this_name(), str(last), table[-1].split()[3], "bound"]
+
+
+@pytest.mark.parametrize("example", ["two-nodes.json", "two-nodes.taskmap", "two-nodes.pmi"])
+def test_a_file_overrides_the_hosts(mpi: Mpi, example: str) -> None:
+    done = where(mpi, 4, "--taskmap", HAICHI_PLACEMENT=str(EXAMPLES / example))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '{"version":1,"map":[[0,2,1,2]]}\n'
+
+
+def test_an_overridden_table_tells_the_real_host(stock: Mpi) -> None:
+    file = EXAMPLES / "two-nodes.json"
+    lines = where(stock, 4, HAICHI_PLACEMENT=str(file)).stdout.splitlines()
+    assert lines[0] == f"4 ranks on 2 nodes, as {file} says"
+    assert lines[2].endswith("real host")
+    assert lines[4].split()[:3] == ["1", "n1", "1,3"]
+    assert lines[4].split()[-1] == this_name()
+
+
+def test_what_was_written_can_be_read_back(stock: Mpi, tmp_path: Path) -> None:
+    first = EXAMPLES / "unequal.json"
+    for option in ("--json", "--taskmap", "--pmi"):
+        written = where(stock, 6, option, HAICHI_PLACEMENT=str(first)).stdout
+        again = tmp_path / "again"
+        again.write_text(written)
+        assert where(stock, 6, option, HAICHI_PLACEMENT=str(again)).stdout == written
+
+
+def test_a_file_that_one_rank_names_is_for_all(stock: Mpi, wrap) -> None:
+    file = EXAMPLES / "two-nodes.json"
+    only = wrap(f'[ "$rank" = 2 ] && export HAICHI_PLACEMENT={file}; exec "$@"')
+    done = stock.run(4, [only, program(stock), "--taskmap"], check=True)
+    assert done.stdout == '{"version":1,"map":[[0,2,1,2]]}\n'
+
+
+BAD_FILES = {
+    "other size": ('{"version":1,"map":[[0,2,2,1]]}', "is for 4 ranks, but the job has 2"),
+    "no JSON": ('{"schema": "haichi.placement/1",\n "nodes" []}', "line 2, column 10"),
+    "other schema": ('{"schema": "haichi.placement/9"}', '"schema" is "haichi.placement/9"'),
+    "rank twice": (
+        '{"schema":"haichi.placement/1","nodes":[{"ranks":"0-1"},{"ranks":"1"}]}',
+        "rank 1 is in nodes[0] and in nodes[1]",
+    ),
+    "bad list": (
+        '{"schema":"haichi.placement/1","nodes":[{"ranks":"0;1"}]}',
+        "nodes[0].ranks \"0;1\": character 2 is ';'",
+    ),
+    "bad block": ("[[0,2,1]]", "map[0] is [0,2,1], not four numbers"),
+    "bad vector": ("(vector,(0,2))", "character 13 is ')', not ','"),
+    "hostfile": ("n0 slots=2\n", "this is no placement"),
+    "empty": ("", "the placement is empty"),
+    "huge": ("[[0,1,2000000000,1]]", "map[0] brings the ranks to more than"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_file_is_one_clear_line(stock: Mpi, tmp_path: Path, case: str) -> None:
+    text, expected = BAD_FILES[case]
+    file = tmp_path / "placement"
+    file.write_text(text)
+    done = where(stock, 2, HAICHI_PLACEMENT=str(file))
+    assert done.returncode == BAD_INPUT
+    (line,) = complaints(done)
+    assert line.startswith(f"haichi where: error: HAICHI_PLACEMENT: {file}: ")
+    assert expected in line
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/nonexistent/placement", "cannot open /nonexistent/placement: No such file"),
+        ("/tmp", "/tmp is not a file"),
+        ("/dev/zero", "/dev/zero is not a file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_clear_line(stock: Mpi, path: str, expected: str) -> None:
+    done = where(stock, 2, HAICHI_PLACEMENT=path)
+    assert done.returncode == BAD_INPUT
+    (line,) = complaints(done)
+    assert expected in line
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("options", [["--jsno"], ["--json", "--pmi"], ["file"]], ids=str)
+def test_a_bad_option_is_one_clear_line(stock: Mpi, options: list[str]) -> None:
+    done = where(stock, 2, *options)
+    assert done.returncode == USAGE
+    (line,) = complaints(done)
+    assert "see haichi where --help" in line
+    assert done.stdout == ""
+
+
+def test_help_is_printed_once(stock: Mpi) -> None:
+    done = where(stock, 2, "--help")
+    assert done.returncode == 0
+    assert done.stdout.count("Usage: haichi where") == 1
+
+
+def test_the_mpi_agrees_on_one_host(mpi: Mpi) -> None:
+    done = where(mpi, 4, "--check")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("MPI_COMM_TYPE_SHARED agrees.\n")
+
+
+def test_host_names_make_nodes(mpi: Mpi, two_hosts: Path) -> None:
+    done = mpi.run(4, [two_hosts, program(mpi), "--json", "--check"])
+    assert json.loads(done.stdout)["nodes"] == [
+        {"name": "n0", "ranks": "0-1"},
+        {"name": "n1", "ranks": "2-3"},
+    ]
+    assert done.returncode == DISAGREES
+    (line,) = complaints(done)
+    assert "MPI_COMM_TYPE_SHARED counts 1 node, haichi 2; it joins ranks 0-1 of n0 | 2-3 of n1" in (
+        line
+    )
+
+
+def test_a_host_by_two_names_is_one_node(tmp_path: Path) -> None:
+    """hydra takes the two for two hosts, and MPICH believes it."""
+    mpich = mpis.all_mpis()[0]
+    if mpich.missing:
+        pytest.skip(mpich.missing)
+    hosts = tmp_path / "hosts"
+    hosts.write_text("localhost:1\n127.0.0.1:1\n")
+    words = [str(mpich.mpiexec), "-f", str(hosts), "-n", "4", str(program(mpich)), "--check"]
+    done = mpis.run_bounded(words, env={**os.environ, **mpich.launcher_env}, timeout=60)
+    assert done.stdout.splitlines()[0] == "4 ranks on 1 node, told apart by their hosts"
+    assert done.returncode == DISAGREES
+    (line,) = complaints(done)
+    assert "counts 2 nodes, haichi 1" in line
+    assert "ranks 0-3, into 0,2 | 1,3" in line
+
+
+def test_communicators_derive_their_placement(mpi: Mpi) -> None:
+    done = mpi.run(4, [program(mpi, "discover-test")])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "ok", done.stdout
+
+
+def test_communicators_derive_their_placement_on_two_hosts(mpi: Mpi, two_hosts: Path) -> None:
+    done = mpi.run(4, [two_hosts, program(mpi, "discover-test")])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "ok", done.stdout
+
+
+def test_spawned_ranks_are_asked(mpi: Mpi) -> None:
+    done = mpi.run(2, [program(mpi, "discover-test"), "spawn"])
+    if mpi.abi == "mpich" and "Error in spawn call" in done.stderr:
+        pytest.skip("built with Debian's MPICH 4.0.2, where MPI_Comm_spawn fails in any program")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "ok\n"
+
+
+def test_through_haichi_where(mpi: Mpi) -> None:
+    if not HAICHI.exists():
+        pytest.skip(f"no {HAICHI} in this build")
+    program(mpi)
+    done = mpi.run(4, [HAICHI, "where", "--taskmap"])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '{"version":1,"map":[[0,1,4,1]]}\n'
