@@ -22,21 +22,24 @@ class Os {
   virtual int64_t pread(int fd, void* data, size_t size, int64_t offset);
   virtual int64_t pwrite(int fd, const void* data, size_t size, int64_t offset);
   virtual int fstat(int fd, struct stat* out);
-  /// fcntl(F_SETLKW or F_OFD_SETLKW) on [offset, offset + size); type is F_RDLCK, F_WRLCK, F_UNLCK.
+  /// Open file description lock (fcntl(2), F_OFD_SETLKW): unlike a process's lock it survives that
+  /// the MPI library closes another descriptor of the same file. On [offset, offset + size); type
+  /// is F_RDLCK, F_WRLCK, F_UNLCK.
   virtual int lock(int fd, short type, int64_t offset, int64_t size);
 };
 
 /// The real operating system.
 Os& real_os();
 
-/// Writes all of `data` at `offset`: goes on after EINTR and short writes, and splits what is larger
-/// than the kernel takes at once. On failure part of it may have been written.
+/// Writes all of `data` at `offset`: goes on after EINTR and short writes, and splits what is
+/// larger than the kernel takes at once. On failure part of it may have been written.
 Status write_fully(Os& os, int fd, std::span<const std::byte> data, int64_t offset);
 
 /// Reads until `data` is full or the file ends; returns the bytes read.
 Result<int64_t> read_fully(Os& os, int fd, std::span<std::byte> data, int64_t offset);
 
-/// Writes `text` to `path` through a temporary file beside it, so that `path` is never half-written.
+/// Writes `text` to `path` through a temporary file beside it, so that `path` is never
+/// half-written.
 Status write_file_atomically(const std::string& path, std::string_view text);
 
 /// The whole of a small file.

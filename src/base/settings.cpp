@@ -33,15 +33,25 @@ constexpr Setting kTable[] = {
     {"io.order", "HAICHI_IO_ORDER", "haichi_comm_order", Kind::choice, "nd_rank_shift",
      "rank|pairwise|nd_shift|nd_rank_shift",
      "Order in which a rank issues its messages of an exchange (paper 000, section 3)."},
+    {"io.read", "HAICHI_IO_READ", "romio_cb_read", Kind::choice, "automatic",
+     "enable|disable|automatic", "disable hands collective reads to the MPI library."},
+    {"io.stripe_unit", "HAICHI_IO_STRIPE_UNIT", "striping_unit", Kind::bytes_or_none, "0", "",
+     "Stripe size of the file in bytes; file domains then end at stripe borders. 0 is not "
+     "striped."},
+    {"io.stripes", "HAICHI_IO_STRIPES", "striping_factor", Kind::integer, "0", "",
+     "Number of servers that the file is striped over; 0 is not known."},
     {"io.window", "HAICHI_IO_WINDOW", "haichi_comm_window", Kind::integer, "32", "",
      "Most sends a rank has outstanding in an exchange; 0 is no limit."},
+    {"io.write", "HAICHI_IO_WRITE", "romio_cb_write", Kind::choice, "automatic",
+     "enable|disable|automatic", "disable hands collective writes to the MPI library."},
     {"log", "HAICHI_LOG", "", Kind::choice, "warn", "error|warn|info|debug",
      "What haichi says on standard error."},
     {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
     {"report", "HAICHI_REPORT", "", Kind::path, "", "",
-     "File to write the run report to (haichi.report/1) at MPI_Finalize; %j is the job's id, %p the "
+     "File to write the run report to (haichi.report/1) at MPI_Finalize; %j is the job's id, %p "
+     "the "
      "process id of rank 0."},
     {"report.events", "HAICHI_REPORT_EVENTS", "", Kind::integer, "4096", "",
      "Most trace events kept per rank; later ones are counted, not kept."},
@@ -81,18 +91,23 @@ Result<int64_t> parse_integer(std::string_view text) {
 
 Result<int64_t> parse_value(const Setting& setting, std::string_view text) {
   switch (setting.kind) {
-    case Kind::flag: return parse_flag(text);
-    case Kind::integer: return parse_integer(text);
+    case Kind::flag:
+      return parse_flag(text);
+    case Kind::integer:
+      return parse_integer(text);
     case Kind::bytes: {
       auto size = parse_bytes(text);
       if (size && *size == 0) return fail(EINVAL, "use a size of at least one byte");
       return size;
     }
+    case Kind::bytes_or_none:
+      return parse_bytes(text);
     case Kind::choice:
       if (!among(text, setting.choices)) return fail(EINVAL, "use one of {}", setting.choices);
       return 0;
     case Kind::path:
-    case Kind::text: return 0;
+    case Kind::text:
+      return 0;
   }
   return 0;
 }
@@ -113,9 +128,8 @@ Result<int64_t> parse_bytes(std::string_view text) {
   std::string_view unit(end, size_t(text.data() + text.size() - end));
   if (error != std::errc() || value < 0) return fail(EINVAL, "use a size such as 16M");
   std::string lower(unit);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
-    return char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
   constexpr std::string_view kUnits = "kmgt";
   int shift = 0;
   if (!lower.empty() && lower != "b") {

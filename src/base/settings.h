@@ -16,7 +16,7 @@ namespace haichi {
 /// One row of the table. A setting's environment variable is `variable`; its key in haichi.toml is
 /// `key`; `hint` is the MPI_Info hint that overrides it for one file, or empty.
 struct Setting {
-  enum class Kind { flag, choice, integer, bytes, path, text };
+  enum class Kind { flag, choice, integer, bytes, bytes_or_none, path, text };
   std::string_view key;
   std::string_view variable;
   std::string_view hint;
@@ -37,12 +37,12 @@ Status check_value(const Setting& setting, std::string_view value);
 class Settings {
  public:
   /// Reads the environment given as `NAME=value` strings (environ's form). Values that do not parse
-  /// are left at their default; `problems()` then says what was wrong, and unknown HAICHI_* names are
-  /// listed there too.
+  /// are left at their default; `problems()` then says what was wrong, and unknown HAICHI_* names
+  /// are listed there too.
   static Settings from_environment(const char* const* environment);
 
   bool flag(std::string_view key) const;
-  int64_t number(std::string_view key) const;       ///< for integer and bytes
+  int64_t number(std::string_view key) const;  ///< for integer and bytes
   const std::string& text(std::string_view key) const;
   /// "default", "environment" or "hint".
   std::string_view source(std::string_view key) const;

@@ -14,7 +14,8 @@ TEST(ParseBytes, TakesPlainNumbersAndUnitsOf1024) {
 }
 
 TEST(ParseBytes, RefusesWhatItDoesNotKnow) {
-  for (const char* bad : {"", "x", "-1", "16parsec", "1kk", "1 M", "99999999999999999999", "9000000T"})
+  for (const char* bad :
+       {"", "x", "-1", "16parsec", "1kk", "1 M", "99999999999999999999", "9000000T"})
     EXPECT_FALSE(parse_bytes(bad)) << bad;
 }
 

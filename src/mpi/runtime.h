@@ -1,10 +1,49 @@
-// What lives as long as the MPI program: settings, placement of the world, recorder, report.
+// What lives as long as the MPI program: settings, placement of the world, recorder, notes.
 #pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/settings.h"
+#include "placement/placement.h"
+#include "trace/recorder.h"
 
 namespace haichi::mpi {
 
 /// False if HAICHI_DISABLE is set: every hook is then a plain call. Constant over the life of the
 /// process, no environment look-up after the first call.
 bool active();
+
+/// One per process, made after MPI_Init and gone before MPI_Finalize. The members that do not
+/// change are free to read; the others are behind `mutex`.
+class Runtime {
+ public:
+  /// Null before MPI_Init, after MPI_Finalize, and where haichi gave up (the reason was logged).
+  static Runtime* get();
+  /// Collective over MPI_COMM_WORLD; called once, right after the real MPI_Init.
+  static void start();
+  /// Collective over MPI_COMM_WORLD; writes the report if one is asked for.
+  static void stop();
+
+  const Settings settings;  ///< rank 0's, on all ranks
+  const placement::Placement world;
+  const int rank;
+  const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
+  const int64_t started_unix_s;  ///< the same, seconds since 1970
+
+  std::mutex mutex;
+  trace::Recorder recorder;
+  int32_t calls_traced = 0;              ///< numbers the calls in this rank's trace
+  std::map<std::string, int64_t> notes;  ///< text -> how often
+
+  /// Counts a fall-through or a problem for the report; logged when it happens first.
+  void note(const std::string& text);
+
+ private:
+  Runtime(Settings s, placement::Placement p, int r, size_t events);
+};
 
 }  // namespace haichi::mpi

@@ -21,6 +21,7 @@ struct Handles {
   MPI_Request request_null;
   MPI_File file_null;
   MPI_Group group_null;
+  MPI_Datatype int64;  ///< long long
   MPI_Errhandler errors_return;
 };
 

@@ -1,0 +1,216 @@
+#include "mpi/agreement.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "base/os.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+
+namespace haichi::mpi {
+namespace {
+
+// Tags on a file's own communicator; data messages use 0.
+constexpr int kSizeTag = 1;
+constexpr int kAccessTag = 2;
+
+uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
+  uint64_t hash = 14695981039346656037ull;  // FNV-1a
+  for (const int64_t part : {int64_t(o.layout), int64_t(o.order), int64_t(o.aggregators),
+                             int64_t(o.window), o.buffer, o.stripe_unit, int64_t(o.stripes)})
+    hash = (hash ^ uint64_t(part)) * 1099511628211ull;
+  return hash;
+}
+
+/// A schedule of messages that are whole small buffers: all receives, then all sends.
+class SmallMessages : public plan::Schedule, public plan::Buffers {
+ public:
+  explicit SmallMessages(const plan::PeerOrder& order) : order_(order) {}
+  std::vector<std::byte>& receive_from(int peer, size_t size) {
+    return add(plan::Step::Kind::receive, peer, std::vector<std::byte>(size));
+  }
+  void send_to(int peer, std::vector<std::byte> data) {
+    add(plan::Step::Kind::send, peer, std::move(data));
+  }
+  /// Sorts the sends into issue order; call once before the run.
+  void seal() {
+    std::stable_sort(steps_.begin(), steps_.end(), [&](const plan::Step& a, const plan::Step& b) {
+      const bool a_sends = a.kind == plan::Step::Kind::send;
+      const bool b_sends = b.kind == plan::Step::Kind::send;
+      if (a_sends != b_sends) return b_sends;
+      return order_.position_of(a.peer) < order_.position_of(b.peer);
+    });
+  }
+
+  bool next(plan::Step& step) override {
+    if (at_ == steps_.size()) return false;
+    step = steps_[at_++];
+    return true;
+  }
+  int window() const override { return 32; }
+  std::byte* contiguous(const plan::Slice& slice) override {
+    return data_[size_t(slice.buffer)]->data() + slice.begin;
+  }
+  void gather(const plan::Slice& slice, std::byte* out) override {
+    memcpy(out, contiguous(slice), size_t(slice.size));
+  }
+  void scatter(const plan::Slice& slice, const std::byte* in) override {
+    memcpy(contiguous(slice), in, size_t(slice.size));
+  }
+  bool order_free(const plan::Slice&) override { return true; }
+  void read_file(const plan::Slice&, int64_t) override {}
+  void write_file(const plan::Slice&, int64_t) override {}
+
+ private:
+  std::vector<std::byte>& add(plan::Step::Kind kind, int peer, std::vector<std::byte> data) {
+    plan::Step step;
+    step.kind = kind;
+    step.peer = peer;
+    const plan::Slice slice{int(data_.size()), 0, int64_t(data.size())};
+    (kind == plan::Step::Kind::send ? step.from : step.to) = slice;
+    steps_.push_back(step);
+    data_.push_back(std::make_unique<std::vector<std::byte>>(std::move(data)));
+    return *data_.back();
+  }
+  const plan::PeerOrder& order_;
+  std::vector<plan::Step> steps_;
+  std::vector<std::unique_ptr<std::vector<std::byte>>> data_;
+  size_t at_ = 0;
+};
+
+plan::Extent hull_of(const Announcement& a) { return {a.hull_begin, a.hull_end}; }
+
+bool meets(const plan::Extent& a, const plan::Extent& b) {
+  return !a.empty() && !b.empty() && a.begin < b.end && b.begin < a.end;
+}
+
+struct Letter {
+  int peer;
+  std::vector<std::byte> data;
+};
+
+/// This rank's access for each other aggregator that needs it, if it was too large to announce.
+std::vector<Letter> own_descriptions(const FileState& state, const mpiio::TwoPhasePlan& plan,
+                                     const Announcement& announced, const mpiio::Access& own) {
+  std::vector<Letter> letters;
+  if (own.empty() || announced.encoded_size > 0) return letters;
+  const std::vector<int>& aggregators = plan.aggregators.ranks;
+  for (size_t a = 0; a < aggregators.size(); ++a) {
+    const plan::Extent hull = plan.domains.hull(int(a));
+    if (aggregators[a] != state.rank && meets(hull_of(announced), hull))
+      letters.push_back(
+          {aggregators[a], own.encode(own.position_of(hull.begin), own.position_of(hull.end))});
+  }
+  return letters;
+}
+
+/// Exchanges letters whose sizes the receivers do not know: `from` lists who writes to this rank.
+/// Sizes go first, then the letters; the result is in the order of `from`.
+Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
+                                                             plan::IssueOrder issue_order,
+                                                             std::vector<Letter> letters,
+                                                             const std::vector<int>& from) {
+  const plan::PeerOrder order(state.placement, issue_order, state.rank);
+  SmallMessages sizes(order), bodies(order);
+  std::vector<std::vector<std::byte>*> received;
+  for (const int peer : from) received.push_back(&sizes.receive_from(peer, sizeof(int64_t)));
+  for (const Letter& letter : letters) {
+    const int64_t bytes = int64_t(letter.data.size());
+    const auto raw = std::as_bytes(std::span(&bytes, 1));
+    sizes.send_to(letter.peer, {raw.begin(), raw.end()});
+  }
+  sizes.seal();
+  if (auto done = Executor(state.comm, kSizeTag, nullptr).run(sizes, sizes); !done)
+    return tl::unexpected(done.error());
+  for (size_t i = 0; i < from.size(); ++i) {
+    int64_t bytes;
+    memcpy(&bytes, received[i]->data(), sizeof bytes);
+    received[i] = &bodies.receive_from(from[i], size_t(bytes));
+  }
+  for (Letter& letter : letters) bodies.send_to(letter.peer, std::move(letter.data));
+  bodies.seal();
+  if (auto done = Executor(state.comm, kAccessTag, nullptr).run(bodies, bodies); !done)
+    return tl::unexpected(done.error());
+  std::vector<std::vector<std::byte>> result;
+  for (std::vector<std::byte>* body : received) result.push_back(std::move(*body));
+  return result;
+}
+
+}  // namespace
+
+Announcement announce(FileState& state, const mpiio::Access& access, bool takes) {
+  Announcement a = {};
+  a.options = fingerprint(state.options());
+  a.takes = takes && state.ready_as_aggregator();
+  a.file_size = -1;
+  const plan::Extent hull = access.hull();
+  a.hull_begin = hull.begin;
+  a.hull_end = hull.end;
+  a.bytes = access.end() - access.begin();
+  const mpiio::AggregatorFile file = state.aggregator_file();
+  struct stat facts;
+  if (file.fd >= 0 && file.os->fstat(file.fd, &facts) == 0) a.file_size = facts.st_size;
+  if (!access.empty() && access.footprint() <= 4096) {
+    const std::vector<std::byte> encoded = access.encode(access.begin(), access.end());
+    if (encoded.size() <= sizeof a.encoded) {
+      a.encoded_size = int64_t(encoded.size());
+      memcpy(a.encoded, encoded.data(), encoded.size());
+    }
+  }
+  return a;
+}
+
+Result<std::vector<Announcement>> agree(FileState& state, const Announcement& own) {
+  std::vector<Announcement> all(size_t(state.placement.ranks()));
+  if (real().Allgather(&own, sizeof own, handles().byte, all.data(), sizeof own, handles().byte,
+                       state.comm) != MPI_SUCCESS)
+    return fail(EIO, "the ranks of {} cannot agree", state.path);
+  return all;
+}
+
+Result<std::vector<mpiio::Access>> collect_accesses(FileState& state,
+                                                    const mpiio::TwoPhasePlan& plan,
+                                                    const std::vector<Announcement>& announcements,
+                                                    const mpiio::Access& own) {
+  const std::vector<int>& aggregators = plan.aggregators.ranks;
+  const auto me = std::find(aggregators.begin(), aggregators.end(), state.rank);
+  std::vector<mpiio::Access> others;
+  std::vector<int> unknown;
+  bool any_large = false;
+  for (const Announcement& a : announcements)
+    any_large = any_large || (!hull_of(a).empty() && a.encoded_size == 0);
+  if (me != aggregators.end()) {
+    const plan::Extent domain = plan.domains.hull(int(me - aggregators.begin()));
+    others.resize(announcements.size());
+    for (int peer = 0; peer < int(others.size()); ++peer) {
+      const Announcement& a = announcements[size_t(peer)];
+      if (!meets(hull_of(a), domain)) continue;
+      if (peer == state.rank) {
+        others[size_t(peer)] = own;
+      } else if (a.encoded_size == 0) {
+        unknown.push_back(peer);
+      } else {
+        auto access = mpiio::Access::decode(std::span(a.encoded, size_t(a.encoded_size)));
+        if (!access) return tl::unexpected(access.error());
+        others[size_t(peer)] = std::move(*access);
+      }
+    }
+  }
+  if (!any_large) return others;
+  auto letters = exchange_letters(
+      state, plan.order, own_descriptions(state, plan, announcements[size_t(state.rank)], own),
+      unknown);
+  if (!letters) return tl::unexpected(letters.error());
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    auto access = mpiio::Access::decode((*letters)[i]);
+    if (!access) return tl::unexpected(access.error());
+    others[size_t(unknown[i])] = std::move(*access);
+  }
+  return others;
+}
+
+}  // namespace haichi::mpi

@@ -1,0 +1,232 @@
+#include "mpi/collective_io.h"
+
+#include <errno.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "generated/real.h"
+#include "mpi/agreement.h"
+#include "mpi/compat/handles.h"
+#include "mpi/datatype.h"
+#include "mpi/executor.h"
+#include "mpiio/collective_buffer.h"
+
+namespace haichi::mpi {
+namespace {
+
+using mpiio::Direction;
+
+/// What this rank wants of the call, or why it cannot be taken.
+struct Request {
+  std::string refusal;
+  mpiio::Access access;
+  mpiio::PatternPtr memory = mpiio::Pattern::block(0);
+  int64_t position = 0;  ///< in the view's bytes
+};
+
+int error_class_of(int code) {
+  switch (code) {
+    case 0:
+      return MPI_SUCCESS;
+    case ENOSPC:
+      return MPI_ERR_NO_SPACE;
+    case EDQUOT:
+      return MPI_ERR_QUOTA;
+    case EROFS:
+      return MPI_ERR_READ_ONLY;
+    case EACCES:
+    case EPERM:
+      return MPI_ERR_ACCESS;
+    case ENOENT:
+      return MPI_ERR_NO_SUCH_FILE;
+    default:
+      return MPI_ERR_IO;
+  }
+}
+
+Request request_of(MPI_File file, FileState& state, const CollectiveCall& call) {
+  Request request;
+  auto refuse = [&](std::string why) {
+    request.refusal = std::move(why);
+    return request;
+  };
+  request.refusal = state.refusal(call.direction);
+  if (!request.refusal.empty()) return request;
+  int atomic = 0;
+  if (real().File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic)
+    return refuse("the file is in atomic mode");
+  if (call.count < 0 || (call.offset && *call.offset < 0))
+    return refuse("an argument is out of range");
+  const auto shape = decode_type(call.type);
+  if (!shape) return refuse(shape.error().text);
+  int64_t bytes, reach;
+  if (__builtin_mul_overflow(call.count, shape->size(), &bytes) ||
+      __builtin_mul_overflow(call.count, std::abs(shape->extent), &reach))
+    return refuse("the access is larger than 64-bit numbers");
+  if (bytes % state.etype_size != 0) return refuse("the access is not a whole number of etypes");
+  MPI_Offset offset = call.offset.value_or(0);
+  if (!call.offset && real().File_get_position(file, &offset) != MPI_SUCCESS)
+    return refuse("the MPI library does not tell the file position");
+  request.position = offset * state.etype_size;
+  request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
+  request.access = mpiio::Access(state.view, request.position, bytes);
+  return request;
+}
+
+/// Collects one call's trace; the recorder and the record are the file's.
+class CallTrace : public ExecutionObserver {
+ public:
+  CallTrace(FileState& state, CallRecord& record) : state_(state), record_(record) {}
+
+  void exchanged(const ExchangeRecord& e) override {
+    add(trace::Phase::exchange, e.round, e.begin_ns, e.end_ns, e.bytes_sent);
+  }
+  void moved(int peer, int64_t bytes) override {
+    const int from = state_.world_node[size_t(state_.rank)];
+    const int to = state_.world_node[size_t(peer)];
+    (from == to ? record_.bytes_inside : record_.bytes_between) += bytes;
+    const std::lock_guard guard(state_.runtime.mutex);
+    state_.runtime.recorder.sent(to, bytes);
+  }
+  void add(trace::Phase phase, int64_t cycle, int64_t begin_ns, int64_t end_ns, int64_t bytes) {
+    const int64_t start = state_.runtime.start_ns;
+    const std::lock_guard guard(state_.runtime.mutex);
+    state_.runtime.recorder.add(
+        {record_.event_call, int32_t(cycle), phase, begin_ns - start, end_ns - start, bytes});
+  }
+  static void record_phase(void* context, trace::Phase phase, int64_t cycle, int64_t begin_ns,
+                           int64_t end_ns, int64_t bytes) {
+    static_cast<CallTrace*>(context)->add(phase, cycle, begin_ns, end_ns, bytes);
+  }
+
+ private:
+  FileState& state_;
+  CallRecord& record_;
+};
+
+/// Empty if every rank can take the call and has the same hints.
+std::string objection(const std::vector<Announcement>& all) {
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (!all[r].takes) return fmt::format("rank {} of the file cannot take the call", r);
+    if (all[r].options != all[0].options)
+      return fmt::format("ranks 0 and {} of the file have different hints", r);
+  }
+  return "";
+}
+
+int64_t end_of_file(const std::vector<Announcement>& all) {
+  int64_t size = 0;
+  for (const Announcement& a : all) size = std::max(size, a.file_size);
+  return size;
+}
+
+void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan,
+              const std::vector<Announcement>& all) {
+  if (state.rank != 0) return;
+  plan::Extent hull{INT64_MAX, 0};
+  for (const Announcement& a : all) {
+    if (a.hull_begin >= a.hull_end) continue;
+    record.bytes += a.bytes;
+    hull.begin = std::min(hull.begin, a.hull_begin);
+    hull.end = std::max(hull.end, a.hull_end);
+  }
+  if (hull.empty()) hull = {};
+  record.file_begin = hull.begin;
+  record.file_end = hull.end;
+  record.aggregators = plan.aggregators.ranks;
+  record.layout = name_of(state.options().layout);
+  record.order = name_of(plan.order);
+  record.window = plan.window;
+  record.cycles = plan.domains.cycles();
+  record.why = plan.why;
+}
+
+/// The two phases themselves. Returns this rank's error as an errno value.
+int transfer(FileState& state, const CollectiveCall& call, Request& request,
+             const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
+  std::vector<plan::Extent> hulls;
+  const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
+  for (const Announcement& a : all) hulls.push_back({a.hull_begin, std::min(a.hull_end, limit)});
+  request.access.clip(limit);
+  const mpiio::TwoPhasePlan plan =
+      mpiio::plan_two_phase(state.placement, state.options(), call.direction, hulls);
+  describe(record, state, plan, all);
+  auto others = collect_accesses(state, plan, all, request.access);
+  if (!others) {
+    state.runtime.note(others.error().text);
+    return others.error().code;
+  }
+  for (mpiio::Access& access : *others) access.clip(limit);
+  mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, *others);
+  mpiio::CollectiveBuffer buffers({.plan = &plan,
+                                   .my_aggregator = schedule.my_aggregator(),
+                                   .others = &*others,
+                                   .memory = static_cast<std::byte*>(call.memory),
+                                   .memory_pattern = request.memory,
+                                   .file = state.aggregator_file(),
+                                   .holes = state.holes(),
+                                   .record = CallTrace::record_phase,
+                                   .record_context = &trace});
+  const Status ran = Executor(state.comm, 0, &trace).run(schedule, buffers);
+  record.windows_whole = buffers.totals().whole;
+  record.windows_separate = buffers.totals().separate;
+  record.windows_rmw = buffers.totals().rmw;
+  for (const Status* status : {&ran, &buffers.status()}) {
+    if (*status) continue;
+    state.runtime.note(fmt::format("{}: {}", state.path, status->error().text));
+    return status->error().code;
+  }
+  return 0;
+}
+
+void move_pointer(MPI_File file, const FileState& state, const Request& request, int64_t bytes) {
+  const MPI_Offset next = (request.position + bytes) / state.etype_size;
+  real().File_seek(file, next, MPI_SEEK_SET);
+}
+
+}  // namespace
+
+CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) {
+  const std::lock_guard guard(state.mutex);
+  CallRecord record;
+  record.index = state.record.calls_seen++;
+  record.call = call.name;
+  const int64_t begin_ns = now_ns();
+  Request request = request_of(file, state, call);
+  if (!request.refusal.empty())
+    state.runtime.note(
+        fmt::format("{}: {} passed through: {}", state.path, call.name, request.refusal));
+  {
+    const std::lock_guard runtime_guard(state.runtime.mutex);
+    record.event_call = state.runtime.calls_traced++;
+  }
+  CallTrace trace(state, record);
+  CollectiveOutcome outcome;
+  const auto all = agree(state, announce(state, request.access, request.refusal.empty()));
+  trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
+  const std::string why_not = all ? objection(*all) : all.error().text;
+  if (why_not.empty()) {
+    outcome.taken = record.handled = true;
+    int64_t mine[2] = {transfer(state, call, request, *all, record, trace), now_ns() - begin_ns};
+    int64_t worst[2] = {mine[0], mine[1]};
+    const int64_t agree_ns = now_ns();
+    if (real().Allreduce(mine, worst, 2, handles().int64, handles().op_max, state.comm) !=
+        MPI_SUCCESS)
+      worst[0] = std::max<int64_t>(worst[0], EIO);
+    trace.add(trace::Phase::agree, 0, agree_ns, now_ns(), 0);
+    record.elapsed_ns = worst[1];
+    outcome.error = error_class_of(int(worst[0]));
+    outcome.bytes = request.access.end() - request.access.begin();
+    if (!call.offset) move_pointer(file, state, request, outcome.bytes);
+  } else {
+    record.elapsed_ns = now_ns() - begin_ns;
+    if (request.refusal.empty())
+      state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
+  }
+  if (state.record.calls.size() < kMaxCallsListed) state.record.calls.push_back(std::move(record));
+  return outcome;
+}
+
+}  // namespace haichi::mpi

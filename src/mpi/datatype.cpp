@@ -1,0 +1,257 @@
+#include "mpi/datatype.h"
+
+#include <errno.h>
+
+#include <vector>
+
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/darray.h"
+
+namespace haichi::mpi {
+namespace {
+
+using mpiio::Pattern;
+using mpiio::PatternPtr;
+
+constexpr int kMaxDepth = 500;
+
+/// Arguments of a type constructor in the order of its C binding, integers and counts in one list.
+struct Contents {
+  int combiner = MPI_COMBINER_NAMED;
+  std::vector<int64_t> numbers;  // integers, and large counts where the constructor had them
+  std::vector<int64_t> addresses;
+  std::vector<MPI_Datatype> types;
+};
+
+class Decoder {
+ public:
+  Result<TypeShape> decode(MPI_Datatype type, int depth);
+
+ private:
+  Result<Contents> contents_of(MPI_Datatype type);
+  Result<PatternPtr> pattern_of(const Contents& c, int depth);
+  Result<PatternPtr> indexed(const Contents& c, const TypeShape& child);
+  Result<PatternPtr> structure(const Contents& c, int depth);
+  PatternPtr block_of(const TypeShape& child, int64_t count);
+  bool unusual_ = false;
+};
+
+bool is_predefined(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+void free_contents(const Contents& c) {
+  for (MPI_Datatype type : c.types) {
+    int ints, addresses, types, combiner;
+    if (real().Type_get_envelope(type, &ints, &addresses, &types, &combiner) == MPI_SUCCESS &&
+        !is_predefined(combiner))
+      real().Type_free(&type);
+  }
+}
+
+// A predefined type: contiguous, except for pair types, which are C structs. Only the short one has
+// a hole in its middle; the others have theirs, if any, at the end.
+Result<TypeShape> predefined(MPI_Datatype type, bool& unusual) {
+  MPI_Count size, lower_bound, extent;
+  if (real().Type_size_x(type, &size) != MPI_SUCCESS ||
+      real().Type_get_extent_x(type, &lower_bound, &extent) != MPI_SUCCESS)
+    return fail(EINVAL, "datatype has no size");
+  TypeShape shape;
+  shape.lower_bound = lower_bound;
+  shape.extent = extent;
+  struct ShortInt {
+    short value;
+    int index;
+  };
+  constexpr int64_t kShortInt = sizeof(short) + sizeof(int);
+  if (size == kShortInt && extent == int64_t(sizeof(ShortInt)))
+    shape.pattern = Pattern::sequence({{0, Pattern::block(sizeof(short))},
+                                       {offsetof(ShortInt, index), Pattern::block(sizeof(int))}});
+  else
+    shape.pattern = Pattern::block(size);
+  if (size != extent) unusual = true;
+  return shape;
+}
+
+#if MPI_VERSION >= 4
+bool large_contents(MPI_Datatype type, Contents& c, bool& failed) {
+  if (!real().Type_get_envelope_c) return false;
+  MPI_Count ints, addresses, counts, types;
+  if (real().Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &c.combiner) !=
+          MPI_SUCCESS ||
+      counts == 0)
+    return false;
+  std::vector<int> small(static_cast<size_t>(ints));
+  std::vector<MPI_Aint> places(static_cast<size_t>(addresses));
+  std::vector<MPI_Count> large(static_cast<size_t>(counts));
+  c.types.resize(size_t(types));
+  failed = real().Type_get_contents_c(type, ints, addresses, counts, types, small.data(),
+                                      places.data(), large.data(), c.types.data()) != MPI_SUCCESS;
+  if (failed) return true;
+  // The canonical order is that of the small-count constructors. Only subarray and darray have
+  // plain integers beside counts; the reader of those expects: sizes before order, see below.
+  if (c.combiner == MPI_COMBINER_SUBARRAY) {
+    c.numbers.push_back(small[0]);
+    c.numbers.insert(c.numbers.end(), large.begin(), large.end());
+    c.numbers.push_back(small[1]);
+  } else if (c.combiner == MPI_COMBINER_DARRAY) {
+    const size_t dims = size_t(small[2]);
+    c.numbers.assign(small.begin(), small.begin() + 3);
+    c.numbers.insert(c.numbers.end(), large.begin(), large.end());
+    c.numbers.insert(c.numbers.end(), small.begin() + 3, small.begin() + 3 + int64_t(3 * dims) + 1);
+  } else if (c.combiner == MPI_COMBINER_HVECTOR) {
+    c.numbers.assign(large.begin(), large.begin() + 2);
+    c.addresses.assign(large.begin() + 2, large.end());
+  } else if (c.combiner == MPI_COMBINER_HINDEXED || c.combiner == MPI_COMBINER_STRUCT) {
+    const size_t n = size_t(large[0]);
+    c.numbers.assign(large.begin(), large.begin() + 1 + int64_t(n));
+    c.addresses.assign(large.begin() + 1 + int64_t(n), large.end());
+  } else if (c.combiner == MPI_COMBINER_HINDEXED_BLOCK) {
+    c.numbers.assign(large.begin(), large.begin() + 2);
+    c.addresses.assign(large.begin() + 2, large.end());
+  } else if (c.combiner == MPI_COMBINER_RESIZED) {
+    c.addresses.assign(large.begin(), large.end());
+  } else {
+    c.numbers.assign(large.begin(), large.end());
+  }
+  return true;
+}
+#endif
+
+Result<Contents> Decoder::contents_of(MPI_Datatype type) {
+  Contents c;
+#if MPI_VERSION >= 4
+  bool failed = false;
+  if (large_contents(type, c, failed)) {
+    if (failed) return fail(EINVAL, "the MPI library does not tell the datatype's contents");
+    return c;
+  }
+  c = {};
+#endif
+  int ints, addresses, types;
+  if (real().Type_get_envelope(type, &ints, &addresses, &types, &c.combiner) != MPI_SUCCESS)
+    return fail(EINVAL, "the MPI library does not tell the datatype's envelope");
+  if (is_predefined(c.combiner)) return c;
+  std::vector<int> small(static_cast<size_t>(ints));
+  std::vector<MPI_Aint> places(static_cast<size_t>(addresses));
+  c.types.resize(size_t(types));
+  if (real().Type_get_contents(type, ints, addresses, types, small.data(), places.data(),
+                               c.types.data()) != MPI_SUCCESS)
+    return fail(EINVAL, "the MPI library does not tell the datatype's contents");
+  c.numbers.assign(small.begin(), small.end());
+  c.addresses.assign(places.begin(), places.end());
+  return c;
+}
+
+PatternPtr Decoder::block_of(const TypeShape& child, int64_t count) {
+  return Pattern::loop(child.pattern, count, child.extent);
+}
+
+// All four indexed constructors: blocks of child at displacements in extents or in bytes.
+Result<PatternPtr> Decoder::indexed(const Contents& c, const TypeShape& child) {
+  const int64_t n = c.numbers[0];
+  const bool same_length =
+      c.combiner == MPI_COMBINER_INDEXED_BLOCK || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
+  const bool in_bytes =
+      c.combiner == MPI_COMBINER_HINDEXED || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
+  std::vector<Pattern::Placed> parts;
+  parts.reserve(size_t(n));
+  PatternPtr block;
+  int64_t block_length = -1;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t length = c.numbers[same_length ? 1 : size_t(1 + i)];
+    if (length != block_length) {
+      block = block_of(child, length);
+      block_length = length;
+    }
+    const int64_t offset = in_bytes
+                               ? c.addresses[size_t(i)]
+                               : c.numbers[size_t(same_length ? 2 + i : 1 + n + i)] * child.extent;
+    parts.push_back({offset, block});
+  }
+  return Pattern::sequence(std::move(parts));
+}
+
+Result<PatternPtr> Decoder::structure(const Contents& c, int depth) {
+  std::vector<Pattern::Placed> parts;
+  for (size_t i = 0; i < c.types.size(); ++i) {
+    auto child = decode(c.types[i], depth + 1);
+    if (!child) return tl::unexpected(child.error());
+    parts.push_back({c.addresses[i], block_of(*child, c.numbers[1 + i])});
+  }
+  return Pattern::sequence(std::move(parts));
+}
+
+// Row-major nest of loops, innermost dimension first.
+PatternPtr subarray(const Contents& c, const TypeShape& child) {
+  const size_t dims = size_t(c.numbers[0]);
+  const bool fortran = c.numbers[1 + 3 * dims] == MPI_ORDER_FORTRAN;
+  PatternPtr pattern = child.pattern;
+  int64_t stride = child.extent, offset = 0;
+  for (size_t k = 0; k < dims; ++k) {
+    const size_t d = fortran ? k : dims - 1 - k;
+    const int64_t whole = c.numbers[1 + d], part = c.numbers[1 + dims + d];
+    pattern = Pattern::loop(pattern, part, stride);
+    offset += c.numbers[1 + 2 * dims + d] * stride;
+    stride *= whole;
+  }
+  return Pattern::shifted(pattern, offset);
+}
+
+Result<PatternPtr> Decoder::pattern_of(const Contents& c, int depth) {
+  if (c.combiner == MPI_COMBINER_STRUCT) return structure(c, depth);
+  if (c.types.empty()) return fail(EINVAL, "unknown datatype constructor {}", c.combiner);
+  auto child = decode(c.types[0], depth + 1);
+  if (!child) return child.map([](const TypeShape& s) { return s.pattern; });
+  switch (c.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+      return child->pattern;
+    case MPI_COMBINER_CONTIGUOUS:
+      return block_of(*child, c.numbers[0]);
+    case MPI_COMBINER_VECTOR:
+      return Pattern::loop(block_of(*child, c.numbers[1]), c.numbers[0],
+                           c.numbers[2] * child->extent);
+    case MPI_COMBINER_HVECTOR:
+      return Pattern::loop(block_of(*child, c.numbers[1]), c.numbers[0], c.addresses[0]);
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_HINDEXED:
+    case MPI_COMBINER_INDEXED_BLOCK:
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return indexed(c, *child);
+    case MPI_COMBINER_SUBARRAY:
+      return subarray(c, *child);
+    case MPI_COMBINER_DARRAY:
+      return darray_pattern(c.numbers, child->pattern, child->extent);
+    default:
+      return fail(EINVAL, "unknown datatype constructor {}", c.combiner);
+  }
+}
+
+Result<TypeShape> Decoder::decode(MPI_Datatype type, int depth) {
+  if (type == handles().datatype_null) return fail(EINVAL, "datatype is MPI_DATATYPE_NULL");
+  if (depth > kMaxDepth) return fail(E2BIG, "datatype is nested deeper than {} levels", kMaxDepth);
+  auto contents = contents_of(type);
+  if (!contents) return tl::unexpected(contents.error());
+  if (is_predefined(contents->combiner)) {
+    if (contents->combiner != MPI_COMBINER_NAMED) unusual_ = true;
+    auto shape = predefined(type, unusual_);
+    if (shape) shape->has_unusual_leaf = unusual_;
+    return shape;
+  }
+  auto pattern = pattern_of(*contents, depth);
+  free_contents(*contents);
+  if (!pattern) return tl::unexpected(pattern.error());
+  MPI_Count lower_bound, extent;
+  if (real().Type_get_extent_x(type, &lower_bound, &extent) != MPI_SUCCESS)
+    return fail(EINVAL, "datatype has no extent");
+  return TypeShape{*pattern, lower_bound, extent, unusual_};
+}
+
+}  // namespace
+
+Result<TypeShape> decode_type(MPI_Datatype type) { return Decoder().decode(type, 0); }
+
+}  // namespace haichi::mpi

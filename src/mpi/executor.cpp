@@ -1,0 +1,184 @@
+#include "mpi/executor.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/patience.h"
+
+namespace haichi::mpi {
+
+using plan::Step;
+
+struct Executor::Transfer {
+  plan::Slice slice;
+  std::unique_ptr<std::byte[]> staging;  // null if the message uses the slice's own memory
+  bool is_send = false;
+  bool arrived = false;  // received, waiting for its turn to be scattered
+};
+
+Executor::Executor(MPI_Comm comm, int tag, ExecutionObserver* observer)
+    : comm_(comm), tag_(tag), observer_(observer) {}
+
+Executor::~Executor() = default;
+
+std::unique_ptr<std::byte[]> Executor::staging(int64_t size) {
+  return std::unique_ptr<std::byte[]>(new std::byte[size_t(size)]);
+}
+
+void Executor::begin_exchange(const Step& step) {
+  if (exchanging_) return;
+  exchanging_ = true;
+  exchange_ = {step.round, now_ns(), 0, 0};
+}
+
+Status Executor::start_send(const Step& step) {
+  Transfer transfer;
+  transfer.is_send = true;
+  transfer.slice = step.from;
+  std::byte* data = buffers_->contiguous(step.from);
+  if (data == nullptr) {
+    transfer.staging = staging(step.from.size);
+    data = transfer.staging.get();
+    buffers_->gather(step.from, data);
+  }
+  MPI_Request request;
+  if (real().Isend(data, int(step.from.size), handles().byte, step.peer, tag_, comm_, &request) !=
+      MPI_SUCCESS)
+    return fail(EIO, "the MPI library refused to send {} bytes to rank {}", step.from.size,
+                step.peer);
+  requests_.push_back(request);
+  transfers_.push_back(std::move(transfer));
+  ++sends_;
+  exchange_.bytes_sent += step.from.size;
+  if (observer_) observer_->moved(step.peer, step.from.size);
+  return {};
+}
+
+Status Executor::start_receive(const Step& step) {
+  Transfer transfer;
+  transfer.slice = step.to;
+  std::byte* data = buffers_->contiguous(step.to);
+  // Straight into place, unless another message's bytes may have to win there.
+  if (data != nullptr && !buffers_->order_free(step.to)) data = nullptr;
+  if (data == nullptr) {
+    transfer.staging = staging(step.to.size);
+    data = transfer.staging.get();
+  }
+  MPI_Request request;
+  if (real().Irecv(data, int(step.to.size), handles().byte, step.peer, tag_, comm_, &request) !=
+      MPI_SUCCESS)
+    return fail(EIO, "the MPI library refused to receive {} bytes from rank {}", step.to.size,
+                step.peer);
+  requests_.push_back(request);
+  transfers_.push_back(std::move(transfer));
+  ++receives_;
+  return {};
+}
+
+void Executor::copy(const Step& step) {
+  if (std::byte* to = buffers_->contiguous(step.to)) {
+    buffers_->gather(step.from, to);
+  } else if (const std::byte* from = buffers_->contiguous(step.from)) {
+    buffers_->scatter(step.to, from);
+  } else {
+    auto middle = staging(step.from.size);
+    buffers_->gather(step.from, middle.get());
+    buffers_->scatter(step.to, middle.get());
+  }
+  if (observer_) observer_->moved(step.peer, step.from.size);
+}
+
+void Executor::finish(Transfer& transfer) {
+  if (transfer.is_send) {
+    --sends_;
+    transfer.staging.reset();
+    return;
+  }
+  --receives_;
+  if (!transfer.staging) return;
+  if (buffers_->order_free(transfer.slice)) {
+    buffers_->scatter(transfer.slice, transfer.staging.get());
+    transfer.staging.reset();
+  } else {
+    transfer.arrived = true;
+  }
+}
+
+Status Executor::progress(bool& any) {
+  any = false;
+  indices_.resize(requests_.size());
+  int done = 0;
+  if (real().Testsome(int(requests_.size()), requests_.data(), &done, indices_.data(),
+                      MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+    return fail(EIO, "a message between ranks failed");
+  if (done == MPI_UNDEFINED) return {};
+  for (int i = 0; i < done; ++i) finish(transfers_[size_t(indices_[size_t(i)])]);
+  any = done > 0;
+  return {};
+}
+
+Status Executor::wait_until(int sends, bool receives_too) {
+  Patience patience;
+  while (sends_ > sends || (receives_too && receives_ > 0)) {
+    bool any;
+    if (auto moved = progress(any); !moved) return moved;
+    any ? patience.reset() : patience.idle();
+  }
+  return {};
+}
+
+Status Executor::wait_all() {
+  if (auto done = wait_until(0, true); !done) return done;
+  for (Transfer& transfer : transfers_)
+    if (transfer.arrived) buffers_->scatter(transfer.slice, transfer.staging.get());
+  requests_.clear();
+  transfers_.clear();
+  if (exchanging_) {
+    exchange_.end_ns = now_ns();
+    if (observer_) observer_->exchanged(exchange_);
+    exchanging_ = false;
+  }
+  return {};
+}
+
+Status Executor::run(plan::Schedule& schedule, plan::Buffers& buffers) {
+  buffers_ = &buffers;
+  const int window = schedule.window();
+  Step step;
+  while (schedule.next(step)) {
+    Status done;
+    switch (step.kind) {
+      case Step::Kind::round:
+        buffers.start_round(step.round);
+        break;
+      case Step::Kind::send:
+        begin_exchange(step);
+        if (window > 0) done = wait_until(window - 1, false);
+        if (done) done = start_send(step);
+        break;
+      case Step::Kind::receive:
+        begin_exchange(step);
+        done = start_receive(step);
+        break;
+      case Step::Kind::copy:
+        begin_exchange(step);
+        copy(step);
+        break;
+      case Step::Kind::file_read:
+        buffers.read_file(step.to, step.file_begin);
+        break;
+      case Step::Kind::file_write:
+        buffers.write_file(step.from, step.file_begin);
+        break;
+      case Step::Kind::wait_all:
+        done = wait_all();
+        break;
+    }
+    if (!done) return done;
+  }
+  return wait_all();
+}
+
+}  // namespace haichi::mpi

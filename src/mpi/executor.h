@@ -1,0 +1,69 @@
+// The real executor: runs a schedule with MPI point-to-point messages on haichi's own communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/schedule.h"
+
+namespace haichi::mpi {
+
+/// What one run of a schedule moved, and when each round was exchanging.
+struct ExchangeRecord {
+  int64_t round = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t bytes_sent = 0;
+};
+
+/// Told of what happens while a schedule runs.
+class ExecutionObserver {
+ public:
+  virtual ~ExecutionObserver() = default;
+  virtual void exchanged(const ExchangeRecord& record) = 0;
+  /// `bytes` left this rank for `peer` of the communicator; a copy within the rank counts too.
+  virtual void moved(int peer, int64_t bytes) = 0;
+};
+
+/// Runs one schedule at a time. Messages between two ranks match in the order of their issue (one
+/// tag), see "Schedules" in docs/notes.md. Not thread-safe; the communicator is used by nobody
+/// else.
+class Executor {
+ public:
+  Executor(MPI_Comm comm, int tag, ExecutionObserver* observer);
+  ~Executor();
+
+  /// Fails only if the MPI library refuses a message; failures of the file are the buffers' affair.
+  Status run(plan::Schedule& schedule, plan::Buffers& buffers);
+
+ private:
+  struct Transfer;
+  Status start_send(const plan::Step& step);
+  Status start_receive(const plan::Step& step);
+  void copy(const plan::Step& step);
+  Status progress(bool& any);
+  void finish(Transfer& transfer);
+  /// Progresses until at most `sends` sends are outstanding, and no receive if `receives_too`.
+  Status wait_until(int sends, bool receives_too);
+  Status wait_all();
+  void begin_exchange(const plan::Step& step);
+  std::unique_ptr<std::byte[]> staging(int64_t size);
+
+  const MPI_Comm comm_;
+  const int tag_;
+  ExecutionObserver* const observer_;
+  plan::Buffers* buffers_ = nullptr;
+  std::vector<MPI_Request> requests_;  // parallel to transfers_
+  std::vector<Transfer> transfers_;
+  std::vector<int> indices_;  // scratch of Testsome
+  int sends_ = 0;
+  int receives_ = 0;
+  ExchangeRecord exchange_;
+  bool exchanging_ = false;
+};
+
+}  // namespace haichi::mpi

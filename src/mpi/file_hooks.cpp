@@ -1,0 +1,159 @@
+// Hooks of the functions that open, close and describe a file. Hooks run with the depth guard held:
+// every MPI call made here goes to the MPI library.
+#include <string.h>
+
+#include <atomic>
+
+#include "generated/hooks.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/compat/view_types.h"
+#include "mpi/datatype.h"
+#include "mpi/discover.h"
+#include "mpi/file_state.h"
+
+namespace haichi::mpi {
+namespace {
+
+constinit std::atomic<int64_t> g_files_opened = 0;
+
+/// haichi's own communicator for a file, or MPI_COMM_NULL if there is nothing to gain or to be had.
+MPI_Comm own_communicator(MPI_Comm comm) {
+  const Handles& h = handles();
+  int size = 0;
+  MPI_Comm own = h.comm_null;
+  if (real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2) return h.comm_null;
+  if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return h.comm_null;
+  real().Comm_set_errhandler(own, h.errors_return);
+  return own;
+}
+
+/// Node in the world's numbering of each rank of `comm`; nothing if some rank is of another world.
+std::optional<std::vector<int>> world_nodes(MPI_Comm comm, const placement::Placement& world) {
+  auto ranks = world_ranks(comm);
+  if (!ranks) return std::nullopt;
+  for (int& rank : *ranks) {
+    if (rank == MPI_UNDEFINED) return std::nullopt;
+    rank = world.node_of(rank);
+  }
+  return std::move(*ranks);
+}
+
+/// Makes the state of a file that every rank has opened, or null; collective over `own`.
+/// `opened` says whether this rank's open succeeded.
+std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char* filename,
+                                      int amode, MPI_Info info, bool opened) {
+  auto path = posix_path(filename);
+  int rank;
+  real().Comm_rank(own, &rank);
+  const auto world_node = world_nodes(own, runtime.world);
+  const auto where = placement_of(own, runtime.world);
+  // Rank 0 names the file; the smallest of all answers is the agreed one.
+  int64_t answer[2] = {opened && path && where && world_node, INT64_MAX};
+  if (rank == 0) answer[1] = (int64_t{runtime.rank} << 32) | g_files_opened.fetch_add(1);
+  int64_t agreed[2] = {0, 0};
+  if (real().Allreduce(answer, agreed, 2, handles().int64, handles().op_min, own) != MPI_SUCCESS ||
+      agreed[0] == 0) {
+    if (opened)
+      runtime.note(fmt::format(
+          "{}: passed through: {}", filename,
+          !path ? "its prefix names a driver of the MPI library" : "not every rank could take it"));
+    return nullptr;
+  }
+  auto state = std::make_shared<FileState>(runtime, own, std::move(*path), amode);
+  state->rank = rank;
+  state->placement = *where;
+  state->world_node = *world_node;
+  state->record.key = agreed[1];
+  state->take_hints(info);
+  state->ready_as_aggregator();  // now, since the file may be renamed or removed later
+  return state;
+}
+
+}  // namespace
+
+int on_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  Runtime* const runtime = Runtime::get();
+  MPI_Comm own = runtime ? own_communicator(comm) : handles().comm_null;
+  const int result = real().File_open(comm, filename, amode, info, fh);
+  if (own == handles().comm_null) return result;
+  auto state = make_state(*runtime, own, filename, amode, info, result == MPI_SUCCESS);
+  if (state)
+    FileTable::get().add(*fh, std::move(state));
+  else
+    real().Comm_free(&own);
+  return result;
+}
+
+int on_File_close(MPI_File* fh) {
+  auto state = fh ? FileTable::get().remove(*fh) : nullptr;
+  if (state) {
+    MPI_Comm own = state->comm;
+    keep_file_record(std::move(state->record));
+    state.reset();  // our descriptor goes first: the file may be deleted on close
+    real().Comm_free(&own);
+  }
+  return real().File_close(fh);
+}
+
+int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+                     const char* datarep, MPI_Info info) {
+  const auto state = FileTable::get().find(fh);
+  if (!state) return real().File_set_view(fh, disp, etype, filetype, datarep, info);
+  const std::lock_guard guard(state->mutex);
+  MPI_Datatype given_etype = etype, given_filetype = filetype;
+  bool substituted = false;
+  const auto elementary = decode_type(etype), tile = decode_type(filetype);
+  if (elementary && tile && datarep && strcmp(datarep, "native") == 0 && tile->size() > 0 &&
+      (needs_substitute(*elementary) || needs_substitute(*tile))) {
+    const auto bytes = contiguous_bytes(elementary->size());
+    const auto view = byte_type_like(*tile);
+    substituted = bytes && view;
+    if (substituted) given_etype = *bytes, given_filetype = *view;
+  }
+  const int result = real().File_set_view(fh, disp, given_etype, given_filetype, datarep, info);
+  if (result == MPI_SUCCESS) {
+    state->take_hints(info);
+    state->take_view(disp, etype, filetype, datarep);
+    state->remember_types(etype, filetype, substituted);
+  }
+  if (substituted) {
+    real().Type_free(&given_etype);
+    real().Type_free(&given_filetype);
+  }
+  return result;
+}
+
+int on_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
+                     char* datarep) {
+  const int result = real().File_get_view(fh, disp, etype, filetype, datarep);
+  const auto state = FileTable::get().find(fh);
+  if (result != MPI_SUCCESS || !state || !state->view_substituted) return result;
+  // The program must see the types that it gave, not the equivalents that the library got.
+  const std::lock_guard guard(state->mutex);
+  real().Type_free(etype);
+  real().Type_free(filetype);
+  real().Type_dup(state->user_etype, etype);
+  real().Type_dup(state->user_filetype, filetype);
+  return result;
+}
+
+int on_File_set_info(MPI_File fh, MPI_Info info) {
+  const int result = real().File_set_info(fh, info);
+  if (const auto state = FileTable::get().find(fh); state && result == MPI_SUCCESS) {
+    const std::lock_guard guard(state->mutex);
+    state->take_hints(info);
+  }
+  return result;
+}
+
+int on_File_get_info(MPI_File fh, MPI_Info* info) {
+  const int result = real().File_get_info(fh, info);
+  if (const auto state = FileTable::get().find(fh); state && result == MPI_SUCCESS) {
+    const std::lock_guard guard(state->mutex);
+    state->give_hints(*info);
+  }
+  return result;
+}
+
+}  // namespace haichi::mpi

@@ -1,0 +1,213 @@
+#include "mpi/file_state.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+
+#include "base/os.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/datatype.h"
+#include "mpi/hints.h"
+
+namespace haichi::mpi {
+namespace {
+
+// statfs(2): a client of the network file system caches pages of its own, so that bytes written by
+// an aggregator need not be seen through the program's handle on another node.
+constexpr int64_t kNfsMagic = 0x6969;
+
+std::string file_system_refusal(int fd) {
+  struct stat file;
+  if (real_os().fstat(fd, &file) < 0) return "the file's kind cannot be told";
+  if (!S_ISREG(file.st_mode)) return "it is not a regular file";
+  struct statfs system;
+  if (fstatfs(fd, &system) == 0 && int64_t(system.f_type) == kNfsMagic)
+    return "it lies on NFS, whose clients do not see each other's writes at once";
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::string> posix_path(std::string_view filename) {
+  constexpr std::string_view kPosixDrivers[] = {"ufs:", "lustre:", "xfs:"};
+  for (std::string_view prefix : kPosixDrivers)
+    if (filename.starts_with(prefix)) return std::string(filename.substr(prefix.size()));
+  // ROMIO's rule: a driver's name stands before the first colon; a slash before it is a path.
+  const size_t colon = filename.find(':'), slash = filename.find('/');
+  if (colon != filename.npos && colon > 1 && (slash == filename.npos || colon < slash))
+    return std::nullopt;
+  return std::string(filename);
+}
+
+FileState::FileState(Runtime& runtime_, MPI_Comm own_comm, std::string path_, int amode_)
+    : runtime(runtime_),
+      comm(own_comm),
+      path(std::move(path_)),
+      amode(amode_),
+      user_etype(handles().datatype_null),
+      user_filetype(handles().datatype_null),
+      settings_(runtime_.settings) {
+  record.path = path;
+}
+
+FileState::~FileState() {
+  if (fd_ >= 0) real_os().close(fd_);
+  forget_types();
+}
+
+void FileState::forget_types() {
+  view_substituted = false;
+  for (MPI_Datatype* type : {&user_etype, &user_filetype})
+    if (*type != handles().datatype_null) real().Type_free(type);
+}
+
+void FileState::remember_types(MPI_Datatype etype, MPI_Datatype filetype, bool substituted) {
+  forget_types();
+  if (!substituted) return;
+  view_substituted = real().Type_dup(etype, &user_etype) == MPI_SUCCESS &&
+                     real().Type_dup(filetype, &user_filetype) == MPI_SUCCESS;
+}
+
+void FileState::take_hints(MPI_Info info) {
+  aggregators_.clear();
+  for (const auto& [key, value] : hints_of(info)) {
+    const auto known = std::find_if(settings_table().begin(), settings_table().end(),
+                                    [&](const Setting& s) { return s.hint == key; });
+    if (known == settings_table().end()) {
+      if (is_unserved_hint(key)) record.ignored_hints.push_back(key + "=" + value);
+      continue;
+    }
+    if (auto done = settings_.set(known->key, value, "hint"); !done)
+      runtime.note(fmt::format("{}: hint {}", path, done.error().text));
+  }
+  for (const Setting& row : settings_table())
+    if (!row.hint.empty()) record.hints[std::string(row.hint)] = settings_.text(row.key);
+}
+
+void FileState::give_hints(MPI_Info info) const {
+  for (const Setting& row : settings_table()) {
+    if (row.hint.empty()) continue;
+    std::string value = settings_.text(row.key);
+    if (row.key == "io.aggregators")
+      value = std::to_string(
+          plan::choose_aggregators(placement, options().layout, options().aggregators, 0)
+              .ranks.size());
+    if (row.kind == Setting::Kind::bytes || row.kind == Setting::Kind::bytes_or_none)
+      value = std::to_string(settings_.number(row.key));
+    // A stripe size or count of 0 means "not given": then the key is not there, as without haichi.
+    if (value == "0" && row.hint.starts_with("striping")) continue;
+    real().Info_set(info, std::string(row.hint).c_str(), value.c_str());
+  }
+}
+
+void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                          const char* datarep) {
+  view_refusal_.clear();
+  const auto elementary = decode_type(etype);
+  const auto tile = decode_type(filetype);
+  if (!elementary || !tile) {
+    view_refusal_ = (!elementary ? elementary : tile).error().text;
+    return;
+  }
+  etype_size = elementary->size();
+  view = {displacement, tile->pattern, tile->extent};
+  if (strcasecmp(datarep, "native") != 0)
+    view_refusal_ = fmt::format("data representation {} is converted by the MPI library", datarep);
+  else if (etype_size == 0 || tile->size() == 0)
+    view_refusal_ = "the view holds no bytes";
+  else if (!view.sorted())
+    view_refusal_ = "the view's bytes overlap or are not in ascending order";
+}
+
+mpiio::TwoPhaseOptions FileState::options() const {
+  mpiio::TwoPhaseOptions options;
+  options.layout = *plan::layout_from(settings_.text("io.layout"));
+  options.order = *plan::issue_order_from(settings_.text("io.order"));
+  options.aggregators = int(std::min<int64_t>(settings_.number("io.aggregators"), INT32_MAX));
+  options.window = int(std::min<int64_t>(settings_.number("io.window"), INT32_MAX));
+  // One message is at most one window, and MPI counts bytes in an int.
+  options.buffer = std::min<int64_t>(settings_.number("io.buffer"), 1 << 30);
+  options.stripe_unit = settings_.number("io.stripe_unit");
+  options.stripes = int(std::min<int64_t>(settings_.number("io.stripes"), INT32_MAX));
+  return options;
+}
+
+mpiio::Holes FileState::holes() const {
+  const std::string& name = settings_.text("io.holes");
+  if (name == "separate") return mpiio::Holes::separate;
+  return name == "rmw" ? mpiio::Holes::rmw : mpiio::Holes::automatic;
+}
+
+const std::vector<int>& FileState::aggregator_ranks() {
+  if (aggregators_.empty()) {
+    const mpiio::TwoPhaseOptions o = options();
+    aggregators_ = plan::choose_aggregators(placement, o.layout, o.aggregators,
+                                            o.stripe_unit > 0 ? o.stripes : 0)
+                       .ranks;
+  }
+  return aggregators_;
+}
+
+bool FileState::ready_as_aggregator() {
+  const std::vector<int>& ranks = aggregator_ranks();
+  if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end() || fd_ >= 0) return true;
+  if (open_failed_) return false;
+  // Read access is needed for read-modify-write even where the program only writes.
+  int flags = (amode & MPI_MODE_RDONLY) ? O_RDONLY : O_RDWR;
+  int fd = real_os().open(path.c_str(), flags | O_CLOEXEC, 0);
+  fd_readable_ = true;
+  if (fd < 0 && (amode & MPI_MODE_WRONLY)) {
+    fd = real_os().open(path.c_str(), O_WRONLY | O_CLOEXEC, 0);
+    fd_readable_ = false;
+  }
+  std::string refusal = fd < 0 ? std::string(strerror(-fd)) : file_system_refusal(fd);
+  if (!refusal.empty()) {
+    runtime.note(fmt::format("{}: passed through: {}", path, refusal));
+    if (fd >= 0) real_os().close(fd);
+    open_failed_ = true;
+    return false;
+  }
+  fd_ = fd;
+  return true;
+}
+
+mpiio::AggregatorFile FileState::aggregator_file() const { return {&real_os(), fd_, fd_readable_}; }
+
+std::string FileState::refusal(mpiio::Direction direction) const {
+  const bool writing = direction == mpiio::Direction::write;
+  if (!view_refusal_.empty()) return view_refusal_;
+  if (settings_.text("io.enable") == "off") return "switched off by io.enable";
+  if (settings_.text(writing ? "io.write" : "io.read") == "disable")
+    return writing ? "romio_cb_write is disable" : "romio_cb_read is disable";
+  if (amode & MPI_MODE_SEQUENTIAL) return "the file was opened with MPI_MODE_SEQUENTIAL";
+  if ((writing && (amode & MPI_MODE_RDONLY)) || (!writing && (amode & MPI_MODE_WRONLY)))
+    return "the access mode does not allow the access";
+  return "";
+}
+
+FileTable& FileTable::get() {
+  static FileTable* const table = new FileTable;  // never destroyed: hooks may run very late
+  return *table;
+}
+
+void FileTable::add(MPI_File file, std::shared_ptr<FileState> state) {
+  const std::lock_guard guard(mutex_);
+  files_[file] = std::move(state);
+}
+
+std::shared_ptr<FileState> FileTable::find(MPI_File file) {
+  const std::lock_guard guard(mutex_);
+  const auto found = files_.find(file);
+  return found == files_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<FileState> FileTable::remove(MPI_File file) {
+  const std::lock_guard guard(mutex_);
+  auto node = files_.extract(file);
+  return node.empty() ? nullptr : std::move(node.mapped());
+}
+
+}  // namespace haichi::mpi

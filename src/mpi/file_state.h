@@ -1,0 +1,101 @@
+// What haichi knows of an open MPI file.
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/settings.h"
+#include "mpi/run_report.h"
+#include "mpi/runtime.h"
+#include "mpiio/access.h"
+#include "mpiio/collective_buffer.h"
+#include "mpiio/two_phase.h"
+#include "placement/placement.h"
+
+namespace haichi::mpi {
+
+/// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
+/// on all ranks; files without a state are passed through. Owns a communicator of its own, the
+/// aggregator's descriptor, and duplicates of the view's types. Used under `mutex`.
+class FileState {
+ public:
+  FileState(Runtime& runtime, MPI_Comm own_comm, std::string path, int amode);
+  ~FileState();
+  FileState(const FileState&) = delete;
+  FileState& operator=(const FileState&) = delete;
+
+  /// Takes the hints that haichi knows from an info object; bad values are noted and ignored.
+  void take_hints(MPI_Info info);
+  /// Writes the hints in force into an info object of MPI_File_get_info.
+  void give_hints(MPI_Info info) const;
+  /// Remembers the view that the real library just accepted. A view that haichi cannot use makes
+  /// later collective accesses pass through, with the reason noted.
+  void take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                 const char* datarep);
+  /// Keeps duplicates of the types as the user gave them, for MPI_File_get_view, where the real
+  /// library got equivalents.
+  void remember_types(MPI_Datatype etype, MPI_Datatype filetype, bool substituted);
+  /// Opens this rank's descriptor if it is an aggregator under the options in force; false if that
+  /// fails.
+  bool ready_as_aggregator();
+
+  /// Number of aggregators and the rest as the hints say; equal on all ranks if the hints are.
+  mpiio::TwoPhaseOptions options() const;
+  const std::vector<int>& aggregator_ranks();
+  mpiio::AggregatorFile aggregator_file() const;
+  mpiio::Holes holes() const;
+  /// Why collective accesses in this direction are passed through, or empty.
+  std::string refusal(mpiio::Direction direction) const;
+
+  Runtime& runtime;
+  std::mutex mutex;
+  const MPI_Comm comm;
+  const std::string path;
+  const int amode;
+  int rank = 0;
+  placement::Placement placement;
+  std::vector<int> world_node;  ///< of each rank of `comm`
+
+  mpiio::View view;
+  int64_t etype_size = 1;
+  bool view_substituted = false;           ///< the real library got equivalents of these types
+  MPI_Datatype user_etype, user_filetype;  ///< MPI_DATATYPE_NULL unless view_substituted
+
+  FileRecord record;
+
+ private:
+  void forget_types();
+
+  Settings settings_;
+  std::string view_refusal_;
+  int fd_ = -1;
+  bool fd_readable_ = false;
+  bool open_failed_ = false;
+  std::vector<int> aggregators_;  // of the options in force; empty: to be computed
+};
+
+/// The open files of this process.
+class FileTable {
+ public:
+  static FileTable& get();
+  void add(MPI_File file, std::shared_ptr<FileState> state);
+  /// Null if haichi does not handle the file.
+  std::shared_ptr<FileState> find(MPI_File file);
+  std::shared_ptr<FileState> remove(MPI_File file);
+
+ private:
+  std::mutex mutex_;
+  std::map<MPI_File, std::shared_ptr<FileState>> files_;
+};
+
+/// The path that the operating system knows a file by: without a prefix that names a plain POSIX
+/// driver of ROMIO (ufs:, lustre:, xfs:). Nothing if the prefix names any other driver.
+std::optional<std::string> posix_path(std::string_view filename);
+
+}  // namespace haichi::mpi

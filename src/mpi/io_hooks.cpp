@@ -1,0 +1,91 @@
+// Hooks of the collective data accesses.
+#include "generated/hooks.h"
+#include "generated/real.h"
+#include "mpi/collective_io.h"
+#include "mpi/compat/handles.h"
+
+namespace haichi::mpi {
+namespace {
+
+/// Takes the call if all ranks can; otherwise makes `real_call` on all of them.
+template <class RealCall>
+int collective(MPI_File file, const CollectiveCall& call, MPI_Status* status, RealCall real_call) {
+  const auto state = FileTable::get().find(file);
+  if (!state) return real_call();
+  const CollectiveOutcome outcome = run_collective(file, *state, call);
+  if (!outcome.taken) return real_call();
+  if (status != MPI_STATUS_IGNORE)
+    real().Status_set_elements_x(status, handles().byte, MPI_Count(outcome.bytes));
+  if (outcome.error == MPI_SUCCESS) return MPI_SUCCESS;
+  // The file's own error handler decides; if it returns, so does the call, with the error.
+  real().File_call_errhandler(file, outcome.error);
+  return outcome.error;
+}
+
+}  // namespace
+
+int on_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
+                      MPI_Status* status) {
+  return collective(fh,
+                    {"MPI_File_write_all", mpiio::Direction::write, std::nullopt,
+                     const_cast<void*>(buf), count, datatype},
+                    status,
+                    [&] { return real().File_write_all(fh, buf, count, datatype, status); });
+}
+
+int on_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return collective(
+      fh, {"MPI_File_read_all", mpiio::Direction::read, std::nullopt, buf, count, datatype}, status,
+      [&] { return real().File_read_all(fh, buf, count, datatype, status); });
+}
+
+int on_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
+                         MPI_Datatype datatype, MPI_Status* status) {
+  return collective(
+      fh,
+      {"MPI_File_write_at_all", mpiio::Direction::write, offset, const_cast<void*>(buf), count,
+       datatype},
+      status, [&] { return real().File_write_at_all(fh, offset, buf, count, datatype, status); });
+}
+
+int on_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+                        MPI_Status* status) {
+  return collective(
+      fh, {"MPI_File_read_at_all", mpiio::Direction::read, offset, buf, count, datatype}, status,
+      [&] { return real().File_read_at_all(fh, offset, buf, count, datatype, status); });
+}
+
+int on_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Status* status) {
+  return collective(fh,
+                    {"MPI_File_write_all_c", mpiio::Direction::write, std::nullopt,
+                     const_cast<void*>(buf), int64_t(count), datatype},
+                    status,
+                    [&] { return real().File_write_all_c(fh, buf, count, datatype, status); });
+}
+
+int on_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Status* status) {
+  return collective(
+      fh,
+      {"MPI_File_read_all_c", mpiio::Direction::read, std::nullopt, buf, int64_t(count), datatype},
+      status, [&] { return real().File_read_all_c(fh, buf, count, datatype, status); });
+}
+
+int on_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+                           MPI_Datatype datatype, MPI_Status* status) {
+  return collective(
+      fh,
+      {"MPI_File_write_at_all_c", mpiio::Direction::write, offset, const_cast<void*>(buf),
+       int64_t(count), datatype},
+      status, [&] { return real().File_write_at_all_c(fh, offset, buf, count, datatype, status); });
+}
+
+int on_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
+                          MPI_Datatype datatype, MPI_Status* status) {
+  return collective(
+      fh, {"MPI_File_read_at_all_c", mpiio::Direction::read, offset, buf, int64_t(count), datatype},
+      status, [&] { return real().File_read_at_all_c(fh, offset, buf, count, datatype, status); });
+}
+
+}  // namespace haichi::mpi

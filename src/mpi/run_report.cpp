@@ -1,0 +1,332 @@
+#include "mpi/run_report.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/runtime.h"
+#include "placement/formats.h"
+
+namespace haichi::mpi {
+namespace {
+
+using nlohmann::json;
+
+// Most files listed; later ones are counted in a note.
+constexpr size_t kMaxFilesListed = 200;
+
+struct Kept {
+  std::mutex mutex;
+  std::vector<FileRecord> files;
+  int64_t files_not_listed = 0;
+};
+
+Kept& kept() {
+  static Kept* const instance = new Kept;  // never destroyed: files may be closed very late
+  return *instance;
+}
+
+#if defined(OPEN_MPI)
+constexpr const char* kAbi = "openmpi";
+#elif defined(MPI_ABI)
+constexpr const char* kAbi = "mpiabi";
+#else
+constexpr const char* kAbi = "mpich";
+#endif
+
+json to_json(const CallRecord& call) {
+  return {{"index", call.index},
+          {"event_call", call.event_call},
+          {"call", call.call},
+          {"handled", call.handled},
+          {"bytes", call.bytes},
+          {"file_begin", call.file_begin},
+          {"file_end", call.file_end},
+          {"seconds", double(call.elapsed_ns) * 1e-9},
+          {"aggregators", call.aggregators},
+          {"layout", call.layout},
+          {"order", call.order},
+          {"window", call.window},
+          {"cycles", call.cycles},
+          {"windows",
+           {{"whole", call.windows_whole},
+            {"separate", call.windows_separate},
+            {"rmw", call.windows_rmw}}},
+          {"why", call.why},
+          {"bytes_inside", call.bytes_inside},
+          {"bytes_between", call.bytes_between}};
+}
+
+json to_json(const FileRecord& file) {
+  json calls = json::array();
+  for (const CallRecord& call : file.calls) calls.push_back(to_json(call));
+  return {{"key", file.key},           {"path", file.path},
+          {"hints", file.hints},       {"ignored_hints", file.ignored_hints},
+          {"calls", std::move(calls)}, {"calls_seen", file.calls_seen}};
+}
+
+/// Everything that this rank knows.
+json of_this_rank(Runtime& runtime) {
+  const trace::Recorder& r = runtime.recorder;
+  json seconds, bytes, events = json::array();
+  for (int p = 0; p < trace::kPhases; ++p) {
+    const auto phase = trace::Phase(p);
+    seconds[name_of(phase)] = double(r.total_ns(phase)) * 1e-9;
+    if (phase != trace::Phase::agree) bytes[name_of(phase)] = r.total_bytes(phase);
+  }
+  for (const trace::Event& e : r.events())
+    events.push_back({e.call, e.cycle, name_of(e.phase), double(e.begin_ns) * 1e-3,
+                      double(e.end_ns) * 1e-3, e.bytes});
+  json files = json::array();
+  {
+    Kept& k = kept();
+    const std::lock_guard guard(k.mutex);
+    for (const FileRecord& file : k.files) files.push_back(to_json(file));
+    if (k.files_not_listed > 0)
+      runtime.notes[fmt::format("more than {} files were opened; later ones are not listed",
+                                kMaxFilesListed)] += k.files_not_listed;
+  }
+  return {{"rank", runtime.rank},        {"node", runtime.world.node_of(runtime.rank)},
+          {"seconds", seconds},          {"bytes", bytes},
+          {"events", std::move(events)}, {"events_dropped", r.dropped()},
+          {"sent_to", r.sent_to()},      {"files", std::move(files)},
+          {"notes", runtime.notes}};
+}
+
+/// The texts of all ranks on rank 0, in order of rank.
+std::vector<std::string> gather(const Runtime& runtime, const std::string& own) {
+  const Handles& h = handles();
+  const int ranks = runtime.world.ranks();
+  const int size = int(own.size());
+  std::vector<int> sizes(size_t(runtime.rank == 0 ? ranks : 0)), begins;
+  real().Gather(&size, sizeof size, h.byte, sizes.data(), sizeof size, h.byte, 0, h.comm_world);
+  int64_t total = 0;
+  for (const int s : sizes) {
+    begins.push_back(int(std::min<int64_t>(total, INT32_MAX)));
+    total += s;
+  }
+  std::string all(size_t(total), 0);
+  real().Gatherv(own.data(), size, h.byte, all.data(), sizes.data(), begins.data(), h.byte, 0,
+                 h.comm_world);
+  std::vector<std::string> texts;
+  for (size_t r = 0; r < sizes.size(); ++r)
+    texts.push_back(all.substr(size_t(begins[r]), size_t(sizes[r])));
+  return texts;
+}
+
+/// Joins what the ranks say of the same file and call. The record of the file's rank 0 is the one
+/// with aggregators; sums are over all ranks.
+class Merger {
+ public:
+  void add_rank(json& rank) {
+    std::map<int64_t, int64_t> global_call;  // of this rank's trace numbers
+    for (json& file : rank["files"]) add_file(file, global_call);
+    json events = json::array();
+    int64_t lost = 0;
+    for (json& event : rank["events"]) {
+      const auto call = global_call.find(event[0].get<int64_t>());
+      if (call == global_call.end()) {
+        ++lost;
+        continue;
+      }
+      event[0] = call->second;
+      events.push_back(std::move(event));
+    }
+    rank["events"] = std::move(events);
+    rank["events_dropped"] = rank["events_dropped"].get<int64_t>() + lost;
+    for (const auto& [text, count] : rank["notes"].items()) notes_[text] += count.get<int64_t>();
+    rank.erase("files");
+    rank.erase("notes");
+  }
+
+  json files() {
+    json result = json::array();
+    for (auto& [key, file] : files_) {
+      int64_t handled = 0;
+      for (json& call : file["calls"]) {
+        handled += call["handled"].get<bool>();
+        call["holes"] = holes_of(call["windows"]);
+      }
+      file["access"] = handled > 0 || file["calls"].empty() ? "collective" : "passed through";
+      file["calls_not_listed"] = file["calls_seen"].get<int64_t>() - int64_t(file["calls"].size());
+      file.erase("key");
+      file.erase("calls_seen");
+      result.push_back(std::move(file));
+    }
+    return result;
+  }
+
+  json notes() const {
+    json result = json::array();
+    for (const auto& [text, count] : notes_)
+      result.push_back(count > 1 ? fmt::format("{} ({} times)", text, count) : text);
+    return result;
+  }
+
+ private:
+  static const char* holes_of(const json& windows) {
+    if (windows["rmw"].get<int64_t>() > 0) return "rmw";
+    return windows["separate"].get<int64_t>() > 0 ? "separate" : "none";
+  }
+
+  void add_file(json& file, std::map<int64_t, int64_t>& global_call) {
+    const int64_t key = file["key"];
+    const auto [entry, first] = files_.try_emplace(key);
+    if (first) {
+      entry->second = file;
+      entry->second["opens"] = 1;
+      entry->second["calls"] = json::array();
+    }
+    json& calls = entry->second["calls"];
+    for (json& call : file["calls"]) {
+      const size_t index = call["index"];
+      while (calls.size() <= index) calls.push_back(nullptr);
+      json& merged = calls[index];
+      if (!numbers_.count({key, index})) numbers_[{key, index}] = int64_t(numbers_.size());
+      global_call[call["event_call"]] = numbers_[{key, index}];
+      call.erase("event_call");
+      merge_call(merged, call);
+      merged["index"] = numbers_[{key, index}];
+    }
+  }
+
+  static void merge_call(json& merged, json& call) {
+    if (merged.is_null()) {
+      merged = std::move(call);
+      return;
+    }
+    json &a = merged, &b = call;
+    if (a["aggregators"].empty()) std::swap(a, b);  // b is the file's rank 0
+    for (const char* sum : {"bytes_inside", "bytes_between"})
+      a[sum] = a[sum].get<int64_t>() + b[sum].get<int64_t>();
+    for (const char* sum : {"whole", "separate", "rmw"})
+      a["windows"][sum] = a["windows"][sum].get<int64_t>() + b["windows"][sum].get<int64_t>();
+    a["seconds"] = std::max(a["seconds"].get<double>(), b["seconds"].get<double>());
+  }
+
+  std::map<int64_t, json> files_;
+  std::map<std::pair<int64_t, size_t>, int64_t> numbers_;
+  std::map<std::string, int64_t> notes_;
+};
+
+std::string command_line() {
+  auto text = read_file("/proc/self/cmdline");
+  if (!text) return "";
+  if (!text->empty() && text->back() == 0) text->pop_back();
+  std::replace(text->begin(), text->end(), '\0', ' ');
+  return *text;
+}
+
+json job_id() {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PJM_JOBID", "FLUX_JOB_ID"})
+    if (const char* id = getenv(name)) return id;
+  return nullptr;
+}
+
+json settings_list(const Settings& settings) {
+  json list = json::array();
+  for (const Setting& row : settings_table())
+    list.push_back({{"key", row.key},
+                    {"value", settings.text(row.key)},
+                    {"source", settings.source(row.key)}});
+  return list;
+}
+
+std::string library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = {};
+  int length = 0;
+  real().Get_library_version(text, &length);
+  const std::string_view whole(text);
+  return std::string(whole.substr(0, whole.find('\n')));
+}
+
+std::string iso_time(int64_t seconds) {
+  const time_t t = seconds;
+  tm parts;
+  gmtime_r(&t, &parts);
+  char text[32];
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string report_path(std::string path) {
+  auto fill = [&](std::string_view key, const std::string& value) {
+    for (size_t at; (at = path.find(key)) != path.npos;) path.replace(at, key.size(), value);
+  };
+  const json job = job_id();
+  fill("%j", job.is_string() ? job.get<std::string>() : "nojob");
+  fill("%p", std::to_string(getpid()));
+  return path;
+}
+
+void write_on_rank_0(Runtime& runtime, const std::vector<std::string>& texts) {
+  Merger merger;
+  json ranks = json::array(), matrix = json::array(), names = json::array();
+  const auto nodes = size_t(runtime.world.nodes());
+  std::vector<std::vector<int64_t>> bytes(nodes, std::vector<int64_t>(nodes));
+  for (const std::string& text : texts) {
+    json rank = json::parse(text, nullptr, false);
+    if (rank.is_discarded()) continue;
+    for (size_t n = 0; n < nodes; ++n)
+      bytes[rank["node"].get<size_t>()][n] += rank["sent_to"][n].get<int64_t>();
+    rank.erase("sent_to");
+    merger.add_rank(rank);
+    ranks.push_back(std::move(rank));
+  }
+  for (size_t n = 0; n < nodes; ++n) names.push_back(runtime.world.node_name(int(n)));
+  const json report = {
+      {"schema", "haichi.report/1"},
+      {"haichi", HAICHI_VERSION},
+      {"program",
+       {{"command", command_line()},
+        {"ranks", runtime.world.ranks()},
+        {"started", iso_time(runtime.started_unix_s)},
+        {"wall_s", double(now_ns() - runtime.start_ns) * 1e-9},
+        {"job", job_id()}}},
+      {"mpi", {{"abi", kAbi}, {"library", library_version()}}},
+      {"placement", json::parse(placement::to_json(runtime.world), nullptr, false)},
+      {"settings", settings_list(runtime.settings)},
+      {"notes", merger.notes()},
+      {"files", merger.files()},
+      {"traffic", {{"nodes", names}, {"bytes", bytes}}},
+      {"ranks", std::move(ranks)}};
+  const std::string path = report_path(runtime.settings.text("report"));
+  const auto written =
+      write_file_atomically(path, report.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (!written)
+    log(LogLevel::error, "no report: {}; give HAICHI_REPORT a path that can be written",
+        written.error().text);
+}
+
+}  // namespace
+
+void keep_file_record(FileRecord record) {
+  Kept& k = kept();
+  const std::lock_guard guard(k.mutex);
+  if (k.files.size() < kMaxFilesListed)
+    k.files.push_back(std::move(record));
+  else
+    ++k.files_not_listed;
+}
+
+void write_run_report(Runtime& runtime) {
+  if (runtime.settings.text("report").empty()) return;
+  std::string own;
+  {
+    const std::lock_guard guard(runtime.mutex);
+    own = of_this_rank(runtime).dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  const auto texts = gather(runtime, own);
+  if (runtime.rank == 0) write_on_rank_0(runtime, texts);
+}
+
+}  // namespace haichi::mpi

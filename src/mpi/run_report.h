@@ -1,0 +1,54 @@
+// The run report: what each rank recorded, gathered at MPI_Finalize (docs/guide/formats.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace haichi::mpi {
+
+class Runtime;
+
+/// One collective access as one rank saw it. The fields from `bytes` to `why` are filled in on rank
+/// 0 of the file only; the others on every rank.
+struct CallRecord {
+  int64_t index = 0;        ///< within the file, equal on all its ranks
+  int32_t event_call = -1;  ///< what this rank's trace events of the call carry as `call`
+  std::string call;
+  bool handled = false;
+  int64_t elapsed_ns = 0;     ///< of the slowest rank
+  int64_t bytes_inside = 0;   ///< sent to ranks of the same node, itself included
+  int64_t bytes_between = 0;  ///< sent to ranks of other nodes
+  int64_t windows_whole = 0, windows_separate = 0, windows_rmw = 0;
+  int64_t bytes = 0;  ///< of all ranks
+  int64_t file_begin = 0, file_end = 0;
+  std::vector<int> aggregators;
+  std::string layout, order;
+  int window = 0;
+  int64_t cycles = 0;
+  std::vector<std::string> why;
+};
+
+/// All accesses of one open file. `key` is equal on all ranks of the file and differs between
+/// files.
+struct FileRecord {
+  int64_t key = 0;
+  std::string path;
+  int64_t calls_seen = 0;
+  std::vector<CallRecord> calls;  ///< the first of them
+  std::map<std::string, std::string> hints;
+  std::vector<std::string> ignored_hints;
+};
+
+/// Most calls listed per file; later ones are counted.
+inline constexpr size_t kMaxCallsListed = 200;
+
+/// Keeps a record until the report is written; thread-safe.
+void keep_file_record(FileRecord record);
+
+/// Collective over MPI_COMM_WORLD. Does nothing if no report is wanted. A report that cannot be
+/// written is one line on standard error; the program's result stays as it is.
+void write_run_report(Runtime& runtime);
+
+}  // namespace haichi::mpi

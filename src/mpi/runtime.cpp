@@ -1,0 +1,136 @@
+#include "mpi/runtime.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/discover.h"
+#include "mpi/run_report.h"
+
+extern char** environ;
+
+namespace haichi::mpi {
+namespace {
+
+constinit std::atomic<Runtime*> g_runtime = nullptr;
+
+// Events of all ranks end on rank 0: no more than this many in total.
+constexpr int64_t kMaxEventsOfJob = 1 << 20;
+// Exit code for bad input, EX_CONFIG of sysexits.h.
+constexpr int kBadInputExit = 78;
+
+/// Rank 0's settings as `key=value` lines, so that all ranks act alike even where the launcher did
+/// not pass the environment on.
+struct SharedSettings {
+  int32_t size = 0;
+  char text[4092] = {};
+};
+
+SharedSettings collect(const Settings& settings) {
+  SharedSettings shared;
+  std::string text;
+  for (const Setting& row : settings_table())
+    if (settings.source(row.key) != "default")
+      text += fmt::format("{}={}\n", row.key, settings.text(row.key));
+  if (text.size() > sizeof shared.text) {
+    log(LogLevel::warn, "the values of HAICHI_* take more than {} bytes; defaults are used",
+        sizeof shared.text);
+    return shared;
+  }
+  memcpy(shared.text, text.data(), text.size());
+  shared.size = int32_t(text.size());
+  return shared;
+}
+
+Settings spread(const SharedSettings& shared) {
+  const char* const nothing[] = {nullptr};
+  Settings settings = Settings::from_environment(nothing);
+  std::string_view text(shared.text, size_t(shared.size));
+  while (!text.empty()) {
+    const size_t end = text.find('\n'), equals = text.find('=');
+    (void)settings.set(text.substr(0, equals), text.substr(equals + 1, end - equals - 1),
+                       "environment");
+    text.remove_prefix(end + 1);
+  }
+  return settings;
+}
+
+LogLevel level_of(std::string_view name) {
+  if (name == "error") return LogLevel::error;
+  if (name == "info") return LogLevel::info;
+  if (name == "debug") return LogLevel::debug;
+  return LogLevel::warn;
+}
+
+}  // namespace
+
+bool active() {
+  static const bool on = [] {
+    const char* const value = getenv("HAICHI_DISABLE");
+    if (value == nullptr) return true;
+    const std::string entry = std::string("HAICHI_DISABLE=") + value;
+    const char* const only[] = {entry.c_str(), nullptr};
+    return !Settings::from_environment(only).flag("disable");
+  }();
+  return on;
+}
+
+Runtime* Runtime::get() { return g_runtime.load(std::memory_order_acquire); }
+
+Runtime::Runtime(Settings s, placement::Placement p, int r, size_t events)
+    : settings(std::move(s)),
+      world(std::move(p)),
+      rank(r),
+      start_ns(now_ns()),
+      started_unix_s(time(nullptr)),
+      recorder(events, world.nodes()) {}
+
+void Runtime::start() {
+  const Handles& h = handles();
+  int rank;
+  if (get() != nullptr || real().Comm_rank(h.comm_world, &rank) != MPI_SUCCESS) return;
+  SharedSettings shared;
+  if (rank == 0) {
+    const Settings own = Settings::from_environment(environ);
+    for (const std::string& problem : own.problems()) log(LogLevel::warn, "{}", problem);
+    shared = collect(own);
+  }
+  if (real().Bcast(&shared, sizeof shared, h.byte, 0, h.comm_world) != MPI_SUCCESS) return;
+  Settings settings = spread(shared);
+  set_log(level_of(settings.text("log")), fmt::format("haichi: rank {}", rank));
+  auto world = discover(h.comm_world, settings.text("placement"));
+  if (!world) {
+    // A placement that the user gave and that does not fit is the user's error, and would silently
+    // change what is measured; anything else is ours, and the program goes on without us.
+    const bool refused = world.error().code == EINVAL;
+    if (rank == 0)
+      log(LogLevel::error, "{}{}", world.error().text,
+          refused ? "" : "; the program goes on without haichi");
+    if (refused) real().Abort(h.comm_world, kBadInputExit);
+    return;
+  }
+  const int64_t events =
+      std::min(settings.number("report.events"), kMaxEventsOfJob / world->ranks() + 1);
+  g_runtime.store(new Runtime(std::move(settings), std::move(*world), rank, size_t(events)),
+                  std::memory_order_release);
+}
+
+void Runtime::stop() {
+  Runtime* const runtime = g_runtime.exchange(nullptr, std::memory_order_acq_rel);
+  if (runtime == nullptr) return;
+  write_run_report(*runtime);
+  delete runtime;
+}
+
+void Runtime::note(const std::string& text) {
+  const std::lock_guard guard(mutex);
+  if (++notes[text] == 1) log(LogLevel::info, "{}", text);
+}
+
+}  // namespace haichi::mpi

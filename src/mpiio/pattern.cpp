@@ -1,0 +1,289 @@
+#include "mpiio/pattern.h"
+
+#include <errno.h>
+
+#include <cstring>
+
+namespace haichi::mpiio {
+namespace {
+
+int64_t saturating_multiply(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+int64_t saturating_add(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+int64_t floor_divide(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+// How many equal parts in a row, at equal distances, become a loop.
+constexpr size_t kRunForLoop = 3;
+
+// Equal for the purpose of making loops; structure is compared for blocks only, which is what
+// indexed types consist of.
+bool interchangeable(const PatternPtr& a, const PatternPtr& b) {
+  return a == b || (a->is_block() && b->is_block() && a->size() == b->size());
+}
+
+// Joins neighbouring blocks, then turns runs of equal parts at equal distances into loops.
+std::vector<Pattern::Placed> compressed(std::vector<Pattern::Placed> parts) {
+  std::vector<Pattern::Placed> joined;
+  joined.reserve(parts.size());
+  for (auto& part : parts) {
+    if (part.pattern->empty()) continue;
+    if (!joined.empty() && joined.back().pattern->is_block() && part.pattern->is_block() &&
+        joined.back().offset + joined.back().pattern->size() == part.offset) {
+      joined.back().pattern = Pattern::block(joined.back().pattern->size() + part.pattern->size());
+      continue;
+    }
+    joined.push_back(std::move(part));
+  }
+  std::vector<Pattern::Placed> result;
+  for (size_t i = 0; i < joined.size();) {
+    size_t run = 1;
+    const int64_t stride = i + 1 < joined.size() ? joined[i + 1].offset - joined[i].offset : 0;
+    while (i + run < joined.size() && interchangeable(joined[i].pattern, joined[i + run].pattern) &&
+           joined[i + run].offset - joined[i + run - 1].offset == stride)
+      ++run;
+    if (run < kRunForLoop) run = 1;
+    result.push_back(
+        {joined[i].offset,
+         run == 1 ? joined[i].pattern : Pattern::loop(joined[i].pattern, int64_t(run), stride)});
+    i += run;
+  }
+  return result;
+}
+
+}  // namespace
+
+PatternPtr Pattern::block(int64_t size) {
+  auto pattern = std::make_shared<Pattern>(Key{});
+  pattern->size_ = size;
+  pattern->end_ = size;
+  pattern->blocks_ = size > 0;
+  pattern->footprint_ = sizeof(Pattern);
+  return pattern;
+}
+
+PatternPtr Pattern::loop(PatternPtr child, int64_t count, int64_t stride) {
+  if (count <= 0 || child->empty()) return block(0);
+  if (count == 1) return child;
+  if (child->kind_ == Kind::block && stride == child->size_) return block(count * stride);
+  if (child->kind_ == Kind::loop && stride == child->count_ * child->stride_) {
+    const int64_t inner = child->stride_;
+    const int64_t total = child->count_ * count;
+    return loop(child->child_, total, inner);
+  }
+  auto pattern = std::make_shared<Pattern>(Key{});
+  pattern->kind_ = Kind::loop;
+  pattern->count_ = count;
+  pattern->stride_ = stride;
+  pattern->size_ = child->size_ * count;
+  const int64_t reach = (count - 1) * stride;
+  pattern->begin_ = child->begin_ + std::min<int64_t>(0, reach);
+  pattern->end_ = child->end_ + std::max<int64_t>(0, reach);
+  pattern->blocks_ = saturating_multiply(child->blocks_, count);
+  pattern->sorted_ = child->sorted_ && stride >= child->end_ - child->begin_;
+  pattern->footprint_ = int64_t(sizeof(Pattern)) + child->footprint_;
+  pattern->child_ = std::move(child);
+  return pattern;
+}
+
+PatternPtr Pattern::sequence(std::vector<Placed> parts) {
+  // A part that only moves its single child is replaced by that child, so that deep nests of
+  // one-element structs stay flat.
+  for (Placed& part : parts)
+    while (part.pattern->kind_ == Kind::sequence && part.pattern->parts_.size() == 1) {
+      part.offset += part.pattern->parts_[0].offset;
+      part.pattern = PatternPtr(part.pattern->parts_[0].child);
+    }
+  parts = compressed(std::move(parts));
+  if (parts.empty()) return block(0);
+  if (parts.size() == 1 && parts[0].offset == 0) return parts[0].pattern;
+  return make_sequence(std::move(parts));
+}
+
+PatternPtr Pattern::make_sequence(std::vector<Placed> parts) {
+  auto pattern = std::make_shared<Pattern>(Key{});
+  pattern->kind_ = Kind::sequence;
+  pattern->begin_ = INT64_MAX;
+  pattern->end_ = INT64_MIN;
+  pattern->blocks_ = 0;
+  pattern->footprint_ = sizeof(Pattern);
+  int64_t data = 0;
+  const Pattern* previous = nullptr;
+  for (Placed& part : parts) {
+    const Pattern& child = *part.pattern;
+    pattern->sorted_ =
+        pattern->sorted_ && child.sorted_ && part.offset + child.begin_ >= pattern->end_;
+    pattern->begin_ = std::min(pattern->begin_, part.offset + child.begin_);
+    pattern->end_ = std::max(pattern->end_, part.offset + child.end_);
+    pattern->blocks_ = saturating_add(pattern->blocks_, child.blocks_);
+    pattern->footprint_ += int64_t(sizeof(Part)) + (&child == previous ? 0 : child.footprint_);
+    previous = &child;
+    const int64_t size = child.size_;
+    pattern->parts_.push_back({part.offset, data, std::move(part.pattern)});
+    data += size;
+  }
+  pattern->size_ = data;
+  return pattern;
+}
+
+PatternPtr Pattern::shifted(PatternPtr child, int64_t offset) {
+  if (offset == 0) return child;
+  return sequence({{offset, std::move(child)}});
+}
+
+int64_t Pattern::bytes_below(int64_t offset) const {
+  if (offset <= begin_) return 0;
+  if (offset >= end_) return size_;
+  switch (kind_) {
+    case Kind::block:
+      return offset;
+    case Kind::loop: {
+      const int64_t i =
+          std::clamp<int64_t>(floor_divide(offset - child_->begin_, stride_), 0, count_ - 1);
+      return i * child_->size_ + child_->bytes_below(offset - i * stride_);
+    }
+    case Kind::sequence: {
+      auto part = std::lower_bound(
+          parts_.begin(), parts_.end(), offset,
+          [](const Part& p, int64_t at) { return p.offset + p.child->begin_ < at; });
+      --part;  // there is one, since offset > begin_
+      return part->data_begin + part->child->bytes_below(offset - part->offset);
+    }
+  }
+  return 0;
+}
+
+std::optional<int64_t> Pattern::contiguous_at(int64_t from, int64_t to) const {
+  if (to > size_ || from >= to) return std::nullopt;
+  int64_t base = 0;
+  const Pattern* node = this;
+  while (node->kind_ != Kind::block) {
+    int64_t child_begin, child_base;
+    const Pattern* child;
+    if (node->kind_ == Kind::loop) {
+      const int64_t i = from / node->child_->size_;
+      child = node->child_.get();
+      child_begin = i * child->size_;
+      child_base = i * node->stride_;
+    } else {
+      auto part = std::upper_bound(node->parts_.begin(), node->parts_.end(), from,
+                                   [](int64_t at, const Part& p) { return at < p.data_begin; });
+      --part;
+      child = part->child.get();
+      child_begin = part->data_begin;
+      child_base = part->offset;
+    }
+    if (to > child_begin + child->size_) return std::nullopt;
+    from -= child_begin;
+    to -= child_begin;
+    base += child_base;
+    node = child;
+  }
+  return base + from;
+}
+
+// Encoding: int64 words. One record per distinct node, children before parents:
+//   block:    0 size          loop: 1 count stride child          sequence: 2 n (offset child)*n
+// where `child` is the index of an earlier record; the last record is the root.
+namespace {
+
+struct Encoder {
+  std::vector<int64_t> words;
+  int64_t records = 0;
+};
+
+}  // namespace
+
+std::vector<std::byte> Pattern::encode() const {
+  Encoder out;
+  std::unordered_map<const Pattern*, int64_t> index;
+  auto write = [&](auto&& self, const Pattern* node) -> int64_t {
+    if (const auto known = index.find(node); known != index.end()) return known->second;
+    if (node->kind_ == Kind::block) {
+      out.words.insert(out.words.end(), {0, node->size_});
+    } else if (node->kind_ == Kind::loop) {
+      const int64_t child = self(self, node->child_.get());
+      out.words.insert(out.words.end(), {1, node->count_, node->stride_, child});
+    } else {
+      std::vector<int64_t> record = {2, int64_t(node->parts_.size())};
+      for (const Part& part : node->parts_) {
+        record.push_back(part.offset);
+        record.push_back(self(self, part.child.get()));
+      }
+      out.words.insert(out.words.end(), record.begin(), record.end());
+    }
+    return index[node] = out.records++;
+  };
+  write(write, this);
+  const auto bytes = std::as_bytes(std::span(out.words));
+  return {bytes.begin(), bytes.end()};
+}
+
+Result<PatternPtr> Pattern::decode(std::span<const std::byte> data) {
+  std::vector<int64_t> words(data.size() / sizeof(int64_t));
+  memcpy(words.data(), data.data(), words.size() * sizeof(int64_t));
+  std::vector<PatternPtr> nodes;
+  size_t at = 0;
+  auto left = [&] { return words.size() - at; };
+  auto valid = [&](int64_t child) { return child >= 0 && size_t(child) < nodes.size(); };
+  while (left() >= 2) {
+    const int64_t kind = words[at];
+    if (kind == 0) {
+      nodes.push_back(block(words[at + 1]));
+      at += 2;
+    } else if (kind == 1 && left() >= 4 && valid(words[at + 3])) {
+      nodes.push_back(loop(nodes[size_t(words[at + 3])], words[at + 1], words[at + 2]));
+      at += 4;
+    } else if (kind == 2 && words[at + 1] >= 0 && left() >= 2 + 2 * size_t(words[at + 1])) {
+      std::vector<Placed> parts;
+      const size_t n = size_t(words[at + 1]);
+      for (size_t i = 0; i < n; ++i) {
+        const int64_t child = words[at + 3 + 2 * i];
+        if (!valid(child)) return fail(EBADMSG, "damaged datatype description from another rank");
+        parts.push_back({words[at + 2 + 2 * i], nodes[size_t(child)]});
+      }
+      nodes.push_back(make_sequence(std::move(parts)));
+      at += 2 + 2 * n;
+    } else {
+      return fail(EBADMSG, "damaged datatype description from another rank");
+    }
+  }
+  if (nodes.empty() || left() != 0)
+    return fail(EBADMSG, "damaged datatype description from another rank");
+  return nodes.back();
+}
+
+void PatternBuilder::flush() {
+  if (last_size_ <= 0) return;
+  PatternPtr& block = blocks_[last_size_];
+  if (!block) block = Pattern::block(last_size_);
+  parts_.push_back({last_begin_, block});
+}
+
+void PatternBuilder::add(int64_t offset, int64_t size) {
+  if (size <= 0) return;
+  if (last_size_ > 0 && last_begin_ + last_size_ == offset) {
+    last_size_ += size;
+    return;
+  }
+  flush();
+  last_begin_ = offset;
+  last_size_ = size;
+}
+
+PatternPtr PatternBuilder::build() {
+  flush();
+  last_size_ = 0;
+  return Pattern::sequence(std::move(parts_));
+}
+
+}  // namespace haichi::mpiio

@@ -1,0 +1,139 @@
+// Where the bytes of a datatype lie, kept compact: a vector of 48,000 regions is a few numbers.
+//
+// PURE: no MPI, no clock, no environment.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+
+namespace haichi::mpiio {
+
+class Pattern;
+using PatternPtr = std::shared_ptr<const Pattern>;
+
+/// A tree of strided blocks. Every byte of the data has a *position* (0..size()-1, the order of the
+/// MPI typemap) and an *offset* (where it lies, relative to the pattern's origin; may be negative).
+/// Immutable, shared freely between threads and between parents.
+///
+/// The factories normalise: a contiguous vector becomes one block, equal blocks at equal distances
+/// become a loop, nothing has size 0 inside.
+class Pattern {
+ public:
+  struct Part {
+    int64_t offset;      ///< of the child's origin
+    int64_t data_begin;  ///< position of the child's first byte
+    PatternPtr child;
+  };
+  struct Placed {
+    int64_t offset;
+    PatternPtr pattern;
+  };
+
+  /// `size` contiguous bytes at offset 0; size 0 is the empty pattern.
+  static PatternPtr block(int64_t size);
+  /// `count` copies of `child`, the i-th at offset i * stride.
+  static PatternPtr loop(PatternPtr child, int64_t count, int64_t stride);
+  /// The patterns one after the other in data order.
+  static PatternPtr sequence(std::vector<Placed> parts);
+  static PatternPtr shifted(PatternPtr child, int64_t offset);
+
+  int64_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  /// Smallest offset of a byte, and largest plus one.
+  int64_t begin() const { return begin_; }
+  int64_t end() const { return end_; }
+  /// True if offsets grow with positions and no byte lies twice: what a file view must be.
+  bool sorted() const { return sorted_; }
+  bool is_block() const { return kind_ == Kind::block; }
+  /// Number of contiguous blocks that the tree spells out (saturates at INT64_MAX).
+  int64_t blocks() const { return blocks_; }
+  /// Bytes of memory that the tree takes, shared children counted once per parent.
+  int64_t footprint() const { return footprint_; }
+
+  /// How many bytes have an offset below `offset`. Only for sorted patterns; logarithmic.
+  int64_t bytes_below(int64_t offset) const;
+
+  /// Offset of position `from` if positions [from, to) lie in one block, else nothing.
+  std::optional<int64_t> contiguous_at(int64_t from, int64_t to) const;
+
+  /// Calls visit(offset, length) for the blocks of positions [from, to) in data order; `base` is
+  /// added to the offsets. Adjacent blocks are not merged.
+  template <class Visit>
+  void for_each_block(int64_t from, int64_t to, int64_t base, Visit&& visit) const;
+
+  /// Compact encoding, for other ranks of the same build. Shared children are written once.
+  std::vector<std::byte> encode() const;
+  static Result<PatternPtr> decode(std::span<const std::byte> data);
+
+ private:
+  enum class Kind : int64_t { block, loop, sequence };
+  struct Key {};  // lets make_shared call a constructor that nobody else can
+
+ public:
+  explicit Pattern(Key) {}
+
+ private:
+  static PatternPtr make_sequence(std::vector<Placed> parts);
+
+  Kind kind_ = Kind::block;
+  int64_t size_ = 0;
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+  int64_t blocks_ = 1;
+  int64_t footprint_ = 0;
+  bool sorted_ = true;
+  int64_t count_ = 0;        // loop
+  int64_t stride_ = 0;       // loop
+  PatternPtr child_;         // loop
+  std::vector<Part> parts_;  // sequence
+};
+
+/// Collects blocks in data order and makes the compact pattern of them.
+class PatternBuilder {
+ public:
+  void add(int64_t offset, int64_t size);
+  PatternPtr build();
+
+ private:
+  void flush();
+  std::vector<Pattern::Placed> parts_;
+  std::unordered_map<int64_t, PatternPtr> blocks_;  // equal blocks are one object
+  int64_t last_begin_ = 0, last_size_ = 0;
+};
+
+template <class Visit>
+void Pattern::for_each_block(int64_t from, int64_t to, int64_t base, Visit&& visit) const {
+  to = std::min(to, size_);
+  if (from >= to) return;
+  if (kind_ == Kind::block) {
+    visit(base + from, to - from);
+  } else if (kind_ == Kind::loop) {
+    const int64_t each = child_->size_;
+    int64_t i = from / each, position = i * each;
+    if (child_->kind_ == Kind::block) {  // the common innermost case, without recursion
+      for (; position < to; ++i, position += each) {
+        const int64_t lo = std::max(from, position), hi = std::min(to, position + each);
+        visit(base + i * stride_ + (lo - position), hi - lo);
+      }
+      return;
+    }
+    for (; position < to; ++i, position += each)
+      child_->for_each_block(std::max<int64_t>(from - position, 0), to - position,
+                             base + i * stride_, visit);
+  } else {
+    auto part = std::upper_bound(parts_.begin(), parts_.end(), from,
+                                 [](int64_t at, const Part& p) { return at < p.data_begin; });
+    for (--part; part != parts_.end() && part->data_begin < to; ++part)
+      part->child->for_each_block(std::max<int64_t>(from - part->data_begin, 0),
+                                  to - part->data_begin, base + part->offset, visit);
+  }
+}
+
+}  // namespace haichi::mpiio

@@ -1,0 +1,154 @@
+#include "mpiio/pattern.h"
+
+#include <gtest/gtest.h>
+
+#include "support/random_placement.h"
+
+namespace haichi::mpiio {
+namespace {
+
+using Bytes = std::vector<int64_t>;  // offset of each position
+
+Bytes bytes_of(const PatternPtr& p) {
+  Bytes bytes;
+  p->for_each_block(0, p->size(), 0, [&](int64_t at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) bytes.push_back(at + i);
+  });
+  return bytes;
+}
+
+/// A random pattern beside the plain list of its bytes.
+struct Sample {
+  PatternPtr pattern;
+  Bytes bytes;
+};
+
+Sample random_sample(test::Random& random, int depth, bool ascending) {
+  if (depth == 0 || random.below(4) == 0) {
+    const int64_t n = random.between(0, 6);
+    Bytes bytes;
+    for (int64_t i = 0; i < n; ++i) bytes.push_back(i);
+    return {Pattern::block(n), bytes};
+  }
+  if (random.below(2)) {
+    const Sample child = random_sample(random, depth - 1, ascending);
+    const int64_t count = random.between(0, 5);
+    const int64_t span = child.pattern->end() - child.pattern->begin();
+    const int64_t stride = ascending ? span + random.between(0, 4) : random.between(-20, 20);
+    Bytes bytes;
+    for (int64_t i = 0; i < count; ++i)
+      for (const int64_t b : child.bytes) bytes.push_back(b + i * stride);
+    return {Pattern::loop(child.pattern, count, stride), bytes};
+  }
+  std::vector<Pattern::Placed> parts;
+  Bytes bytes;
+  int64_t at = random.between(-10, 10);
+  for (int64_t i = random.between(0, 6); i > 0; --i) {
+    const Sample child = random_sample(random, depth - 1, ascending);
+    if (ascending)
+      at += random.between(0, 3) - child.pattern->begin();
+    else
+      at = random.between(-40, 40);
+    parts.push_back({at, child.pattern});
+    for (const int64_t b : child.bytes) bytes.push_back(at + b);
+    at += child.pattern->end();
+  }
+  return {Pattern::sequence(std::move(parts)), bytes};
+}
+
+TEST(Pattern, EqualsThePlainListOfItsBytes) {
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    test::Random random(seed);
+    const Sample s = random_sample(random, 4, random.below(2));
+    ASSERT_EQ(bytes_of(s.pattern), s.bytes) << seed;
+    ASSERT_EQ(s.pattern->size(), int64_t(s.bytes.size())) << seed;
+    if (s.bytes.empty()) continue;
+    ASSERT_EQ(s.pattern->begin(), *std::min_element(s.bytes.begin(), s.bytes.end())) << seed;
+    ASSERT_EQ(s.pattern->end(), *std::max_element(s.bytes.begin(), s.bytes.end()) + 1) << seed;
+    if (s.pattern->sorted()) {
+      ASSERT_TRUE(std::is_sorted(s.bytes.begin(), s.bytes.end(), std::less_equal<>())) << seed;
+    }
+  }
+}
+
+TEST(Pattern, BytesBelowCountsWhatAListWouldCount) {
+  int sorted = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    test::Random random(seed);
+    const Sample s = random_sample(random, 4, true);
+    if (!s.pattern->sorted()) continue;
+    ++sorted;
+    for (int64_t at = s.pattern->begin() - 2; at < s.pattern->end() + 2; ++at)
+      ASSERT_EQ(s.pattern->bytes_below(at),
+                std::lower_bound(s.bytes.begin(), s.bytes.end(), at) - s.bytes.begin())
+          << "seed " << seed << " offset " << at;
+  }
+  EXPECT_GT(sorted, 1000);
+}
+
+TEST(Pattern, PartsOfItAreTheSameBytes) {
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    test::Random random(seed);
+    const Sample s = random_sample(random, 4, false);
+    if (s.bytes.empty()) continue;
+    const int64_t from = random.below(int64_t(s.bytes.size()));
+    const int64_t to = random.between(from + 1, int64_t(s.bytes.size()));
+    Bytes part;
+    s.pattern->for_each_block(from, to, 100, [&](int64_t at, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) part.push_back(at + i - 100);
+    });
+    ASSERT_EQ(part, Bytes(s.bytes.begin() + from, s.bytes.begin() + to)) << seed;
+    if (const auto at = s.pattern->contiguous_at(from, to)) {
+      for (int64_t i = from; i < to; ++i) ASSERT_EQ(s.bytes[size_t(i)], *at + i - from) << seed;
+    }
+  }
+}
+
+TEST(Pattern, EncodingKeepsTheBytes) {
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    test::Random random(seed);
+    const Sample s = random_sample(random, 5, false);
+    const auto copy = Pattern::decode(s.pattern->encode());
+    ASSERT_TRUE(copy) << seed;
+    ASSERT_EQ(bytes_of(*copy), s.bytes) << seed;
+    ASSERT_EQ((*copy)->sorted(), s.pattern->sorted()) << seed;
+  }
+}
+
+TEST(Pattern, RefusesADamagedEncoding) {
+  const auto good = Pattern::loop(Pattern::block(3), 5, 7)->encode();
+  EXPECT_TRUE(Pattern::decode(good));
+  EXPECT_FALSE(Pattern::decode(std::span(good).first(good.size() - 8)));
+  EXPECT_FALSE(Pattern::decode({}));
+  const std::vector<int64_t> loop_of_itself = {1, 2, 3, 0};
+  EXPECT_FALSE(Pattern::decode(std::as_bytes(std::span(loop_of_itself))));
+}
+
+TEST(Pattern, AVectorOf48000RegionsIsAFewNumbers) {
+  const PatternPtr hpio = Pattern::loop(Pattern::block(3744), 48000, int64_t{768} * 4000);
+  EXPECT_LT(hpio->footprint(), 1000);
+  EXPECT_LT(hpio->encode().size(), 100u);
+  EXPECT_EQ(hpio->blocks(), 48000);
+  EXPECT_EQ(hpio->bytes_below(int64_t{768} * 4000 * 1000 + 5), 3744 * 1000 + 5);
+}
+
+TEST(Pattern, AnIndexedTypeThatIsRegularBecomesALoop) {
+  std::vector<Pattern::Placed> parts;
+  for (int64_t i = 0; i < 10000; ++i) parts.push_back({i * 100, Pattern::block(10)});
+  EXPECT_LT(Pattern::sequence(std::move(parts))->footprint(), 1000);
+}
+
+TEST(PatternBuilder, JoinsNeighboursAndFindsLoops) {
+  PatternBuilder builder;
+  for (int64_t i = 0; i < 1000; ++i) {
+    builder.add(i * 16, 4);
+    builder.add(i * 16 + 4, 4);
+  }
+  const PatternPtr built = builder.build();
+  EXPECT_EQ(built->size(), 8000);
+  EXPECT_EQ(built->blocks(), 1000);
+  EXPECT_LT(built->footprint(), 1000);
+}
+
+}  // namespace
+}  // namespace haichi::mpiio
