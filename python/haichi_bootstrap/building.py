@@ -45,22 +45,30 @@ def set_up(
     return without
 
 
-def build(preset: str = "release") -> Path:
-    """Configures if something changed, compiles what is not up to date, and points build/current
-    at the release build. Returns the build folder."""
+def configure(preset: str = "release") -> Path:
+    """Runs CMake if what it depends on changed (ninja watches the rest). Returns the folder."""
     folder = paths.BUILD / preset
-    log = paths.OUT / "setup" / f"build-{preset}.log"
-    env = packages.on_path()
     stamp = folder / "haichi-stamp"
     now = _stamp()
     if not (folder / "build.ninja").exists() or _text(stamp) != now:
         shell.step(f"configure build/{preset}", "first time, or the presets or the MPIs changed")
+        log = paths.OUT / "setup" / f"configure-{preset}.log"
         fresh = ["--fresh"] if (folder / "CMakeCache.txt").exists() else []
-        shell.must(["cmake", *fresh, "-S", paths.ROOT, "--preset", preset], "cmake", log, env)
+        command = ["cmake", *fresh, "-S", paths.ROOT, "--preset", preset]
+        shell.must(command, "cmake", log, packages.on_path())
         stamp.write_text(now)
+    return folder
+
+
+def build(preset: str = "release") -> Path:
+    """Compiles what is not up to date, and points build/current at the release build. Returns the
+    build folder."""
+    folder = configure(preset)
     jobs = str(shell.processors())
+    log = paths.OUT / "setup" / f"build-{preset}.log"
     shell.step(f"compile build/{preset}", f"what changed since the last time, {jobs} jobs")
-    shell.must(["ninja", "-C", folder, "-j", jobs], "the build", log, env)
+    command = ["ninja", "-C", folder, "-j", jobs]
+    shell.must(command, "the build", log, packages.on_path())
     if preset == "release":
         _point_at(folder)
     return folder

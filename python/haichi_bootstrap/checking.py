@@ -20,7 +20,7 @@ def check(*, tidy: bool = False) -> int:
     """Runs every check, also after one has failed; returns the exit status."""
     with building.alone():
         building.set_up()
-        folder = building.build()
+        folder = building.configure()  # for the flags that each folder is compiled with
     files = sources()
     code = [f for f in files if f.suffix in CODE]
     python = [f for f in files if f.suffix == ".py"]
