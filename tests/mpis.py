@@ -97,7 +97,8 @@ class Mpi:
     ) -> subprocess.CompletedProcess[str]:
         """Runs `argv` on `ranks` ranks and returns its exit code, output and errors as text.
 
-        `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
+        HAICHI_* variables of this process are not passed on: a test says what it sets. `env`
+        reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
         `launcher_env` the launcher. Past `timeout` every process started is killed, and
         subprocess.TimeoutExpired carries what they had written. With `check`, an exit code other
         than 0 is an AssertionError that shows both outputs.
@@ -105,7 +106,7 @@ class Mpi:
         words = self.command(ranks, argv, env)
         return run_bounded(
             words,
-            env={**os.environ, **self.launcher_env, **(launcher_env or {})},
+            env={**_environment(), **self.launcher_env, **(launcher_env or {})},
             timeout=timeout,
             cwd=cwd,
             stdin=stdin,
@@ -157,6 +158,10 @@ def run_bounded(
         command = " ".join(words)
         raise AssertionError(f"{command}\nexit code {done.returncode}\n{out}\n{err}")
     return done
+
+
+def _environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
 
 
 @functools.cache

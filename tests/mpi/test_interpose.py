@@ -237,13 +237,13 @@ def test_stacks_with_another_tool(mpi: Mpi, kind: str, first: str, tmp_path: Pat
     report = tmp_path / "report.json"
     argv, _ = program(mpi, "c")
     env = {"LD_PRELOAD": ":".join(objects), "HAICHI_REPORT": str(report)}
-    done = mpi.run(1, [*argv, tmp_path / "data"], env, check=True)
+    done = mpi.run(2, [*argv, tmp_path / "data"], env, check=True)
     assert "intact" in done.stdout
     assert "MPI_File_write_all" in handled(report)
     said = [line for line in done.stderr.splitlines() if line.startswith("other tool")]
     if first == "tool first":
-        assert said == ["other tool: 2 opened, 1 written"]
+        assert said == 2 * ["other tool: 2 opened, 1 written"]
     elif kind == "both names":
-        assert said == ["other tool: 2 opened, 0 written"]
+        assert said == 2 * ["other tool: 2 opened, 0 written"]
     else:
         assert said == []
