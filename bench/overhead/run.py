@@ -5,7 +5,8 @@ Two costs: of a call that is passed through to the MPI library (wanted: under 10
 without haichi) and of MPI_Init on 4 ranks (wanted: at most 5 ms more). The variants run in turn,
 repetition by repetition, so that what else the machine does falls on all of them. Figures are
 medians with the quartiles; what a variant costs more is the median of the differences within each
-repetition, and where their quartiles lie on both sides of the limit nothing is claimed. Exit code 0 if measured, whatever the figures; 1 if a program failed.
+repetition, and where their quartiles lie on both sides of the limit nothing is claimed. Exit code
+0 if measured, whatever the figures; 1 if a program failed.
 """
 
 from __future__ import annotations
