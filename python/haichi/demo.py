@@ -57,7 +57,7 @@ def demo(
 
     Exit code 1: a result is not valid (a wrong byte, a failed run). Being slower is not an error.
     """
-    console = Console()
+    console = record.console()
     begin = time.monotonic()
     try:
         with _place(console, one_machine) as place:
@@ -70,9 +70,9 @@ def demo(
     console.print()
     record.print_measurement(console, measurement)
     console.print(f"\ntook {time.monotonic() - begin:.0f} s")
-    console.print(f"all samples:  {out / 'report.json'}", highlight=False)
+    console.print(f"all samples:  {out / 'report.json'}")
     if measurement.page:
-        console.print(f"what haichi did, run by run:  {measurement.page}", highlight=False)
+        console.print(f"what haichi did, run by run:  {measurement.page}")
     if place.rate is None:
         console.print(CANNOT_SHOW)
     if not measurement.valid:
@@ -122,10 +122,10 @@ def _measure(
         )
     ]
     environment = record.environment(place, yields)
-    console.print(f"{ranks} ranks on {place.description}", highlight=False)
+    console.print(f"{ranks} ranks on {place.description}")
 
     def progress(text: str) -> None:
-        console.print(f"[dim]{text}[/dim]", highlight=False)
+        console.print(f"[dim]{text}[/dim]")
 
     with cases.scratch(place) as keep:
         trials = cases.hpio_trials(plan, shape, mpis, variants)

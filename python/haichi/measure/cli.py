@@ -47,15 +47,15 @@ def one_line() -> Iterator[None]:
 
 def progress_on(console: Console) -> Callable[[str], None]:
     """Says what runs now, on standard error."""
-    return lambda text: console.print(f"[dim]{text}[/dim]", highlight=False)
+    return lambda text: console.print(f"[dim]{text}[/dim]")
 
 
 def finish(measurement: Measurement, out: Path) -> None:
     """Prints and saves a measurement; exit code 1 if a result is not valid."""
-    console = Console()
+    console = record.console()
     record.print_measurement(console, measurement)
     measurement.save(out)
-    console.print(f"all samples: {out}", highlight=False)
+    console.print(f"all samples: {out}")
     if not measurement.valid:
         raise typer.Exit(INVALID)
 
@@ -77,7 +77,7 @@ def hpio_network(
             repetitions,
             which or ["openmpi", "mpich5"],
             yields,
-            progress_on(Console(stderr=True)),
+            progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "hpio-network.json")
 
@@ -100,7 +100,7 @@ def one_node_command(
             which or ["openmpi", "mpich5"],
             ranks or [2, 4],
             yields,
-            progress_on(Console(stderr=True)),
+            progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "one-node.json")
 

@@ -44,6 +44,12 @@ def _version() -> str:
         return "unknown"
 
 
+def console(*, stderr: bool = False) -> Console:
+    """A console whose tables keep their width where there is no terminal to ask for it."""
+    made = Console(stderr=stderr, highlight=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=120)
+
+
 def print_measurement(console: Console, measurement: Measurement) -> None:
     """The tables: seconds and ratios of every case, then the figures that were to be reached."""
     about = measurement.environment

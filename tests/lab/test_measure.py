@@ -1,0 +1,250 @@
+"""What a run proves: a fake place plays jobs that go wrong, and every one must be seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from haichi import jobs, mpi
+from haichi.measure import cases, network, one_node, trial
+from haichi.measure.cases import Plan
+from haichi.measure.hpio import Hpio
+from haichi.measure.model import Case, Claim, Environment, Measurement, Samples
+from haichi.measure.trial import DEFAULT, STOCK, Program, choice
+
+OPENMPI = mpi.Mpi("openmpi", "openmpi", Path("/bin/true"))
+SHAPE = Hpio(2, 3, 8, 4)
+
+
+def line(seconds: float = 1.0, wrong: int = 0) -> str:
+    """What a measurement program prints."""
+    results = [
+        {"op": "write", "seconds": seconds, "wrong_bytes": wrong},
+        {"op": "read", "seconds": seconds / 2, "wrong_bytes": 0},
+    ]
+    return json.dumps({"program": "hpio", "mpi": "Some MPI 1.2", "results": results}) + "\n"
+
+
+@dataclass
+class Fake:
+    """A place whose job does what `play` says."""
+
+    shared: Path
+    play: Callable[[Path, Mapping[str, str]], jobs.Outcome]
+    description: str = "nowhere"
+    rate: str | None = "100mbit"
+    seen: list[tuple[list[str], dict[str, str]]] = field(default_factory=list)
+
+    def run(
+        self,
+        which: mpi.Mpi,
+        ranks: int,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        timeout: float,
+    ) -> jobs.Outcome:
+        """Records the call and plays."""
+        self.seen.append((list(argv), dict(env)))
+        return self.play(Path(argv[-1]), env)
+
+
+def writes(
+    data: np.ndarray | None = None, out: str | None = None, code: int = 0, report: bool = True
+) -> Callable[[Path, Mapping[str, str]], jobs.Outcome]:
+    """A job that leaves `data` (what HPIO should) and prints `out` (a good result)."""
+
+    def play(file: Path, env: Mapping[str, str]) -> jobs.Outcome:
+        (good() if data is None else data).tofile(file)
+        if report and "HAICHI_REPORT" in env:
+            Path(env["HAICHI_REPORT"]).write_text("{}")
+        return jobs.Outcome(code, line() if out is None else out, "some\nlast words\n", 1.0)
+
+    return play
+
+
+def good(gap: int = 0) -> np.ndarray:
+    """HPIO's file, with `gap` between the regions."""
+    x = np.arange(SHAPE.file_bytes, dtype=np.uint64)
+    data = (1 + ((x * 2654435761 % 2**32) >> 24) % 255).astype(np.uint8)
+    data[x % SHAPE.stride >= SHAPE.size] = gap
+    return data
+
+
+@pytest.fixture(autouse=True)
+def launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build with a launcher in it."""
+    monkeypatch.setattr(trial, "haichi_program", lambda: Path("/build/bin/haichi"))
+
+
+def run(tmp_path: Path, play, variant: trial.Variant = DEFAULT) -> tuple[Case, Fake]:
+    """The case after one run."""
+    place = Fake(tmp_path, play)
+    plan = Plan(place, 2, 1, reports=tmp_path)
+    program = Program("HPIO", OPENMPI, lambda file: ["hpio", str(file)])
+    case, once = plan.make(program, variant, partial(cases.check_hpio, SHAPE), "hpio")
+    once()
+    return case, place
+
+
+def test_a_good_run(tmp_path: Path) -> None:
+    case, place = run(tmp_path, writes(), choice("x", layout="packed", order="rank", aggregators=4))
+    assert case.problems == case.notes == []
+    assert {op: s.seconds for op, s in case.operations.items()} == {"write": [1], "read": [0.5]}
+    assert case.library == "Some MPI 1.2"
+    argv, env = place.seen[0]
+    assert argv[:3] == ["/build/bin/haichi", "run", "hpio"]
+    assert env["HAICHI_IO_LAYOUT"] == "packed"
+    assert env["HAICHI_IO_AGGREGATORS"] == "4"
+    assert list(tmp_path.glob("*.dat")) == []
+
+
+def test_stock_has_nothing_of_haichi(tmp_path: Path) -> None:
+    case, place = run(tmp_path, writes(), STOCK)
+    assert case.problems == []
+    argv, env = place.seen[0]
+    assert argv[0] == "hpio"
+    assert not [name for name in env if name.startswith("HAICHI")]
+
+
+WRONG = good()
+WRONG[SHAPE.stride] ^= 255
+
+
+@pytest.mark.parametrize(
+    ("play", "problem"),
+    [
+        (writes(out="", code=9), "exit 9: last words"),
+        (writes(out="", code=jobs.TIMED_OUT), "no result after"),
+        (writes(out='{"program": "hp'), "exit 0"),
+        (writes(out=line(wrong=3)), "3 wrong bytes in write"),
+        (writes(code=1), "exit 1: last words"),
+        (writes(data=WRONG), "the file has 1 wrong bytes"),
+        (writes(data=good()[:-1]), "the file has 1 wrong bytes"),
+        (writes(data=good(gap=7)), "20 bytes that no rank gave were written"),
+        (writes(report=False), "no run report: haichi did not act under the program"),
+    ],
+)
+def test_a_bad_run_is_a_problem(tmp_path: Path, play, problem: str) -> None:
+    case, _ = run(tmp_path, play)
+    assert len(case.problems) == 1
+    assert problem in case.problems[0]
+
+
+def test_an_old_report_is_not_taken_for_this_runs(tmp_path: Path) -> None:
+    (tmp_path / "hpio-openmpi-haichi.json").write_text("{}")
+    case, _ = run(tmp_path, writes(report=False))
+    assert case.problems
+
+
+def test_what_stock_leaves_in_gaps_is_a_note(tmp_path: Path) -> None:
+    case, _ = run(tmp_path, writes(data=good(gap=7)), STOCK)
+    assert case.problems == []
+    assert case.notes == ["wrote 20 bytes between the regions that no rank gave"]
+
+
+def test_a_library_that_hangs_after_the_result_is_a_note(tmp_path: Path) -> None:
+    case, _ = run(tmp_path, writes(code=jobs.TIMED_OUT))
+    assert case.problems == []
+    assert case.notes == ["did not end by itself after its result was out"]
+
+
+def test_files_are_compared_with_stocks(tmp_path: Path) -> None:
+    reference, file = tmp_path / "reference", tmp_path / "file"
+
+    def look(variant: str, content: bytes) -> list[str]:
+        case = Case(mpi="m", library="", program="p", ranks=1, variant=variant, settings={})
+        file.write_bytes(content)
+        cases.check_same(reference, case, file)
+        return case.problems
+
+    assert look("haichi", b"a") == ["stock left no file to compare with"]
+    assert look("stock", b"a") == []
+    assert look("haichi", b"a") == []
+    assert look("haichi", b"b") == ["the file differs from stock's"]
+    assert look("stock", b"b") == ["the file differs from stock's"]
+
+
+def test_cases_take_turns_and_a_broken_one_stops() -> None:
+    order: list[str] = []
+
+    def once(case: Case) -> None:
+        order.append(case.variant)
+        if case.variant == "b" and order.count("b") == 2:
+            case.problems.append("broken")
+
+    made = [Case(mpi="m", library="", program="p", ranks=1, variant=v, settings={}) for v in "abc"]
+    trial.interleaved([(c, partial(once, c)) for c in made], 3, lambda text: None)
+    assert "".join(order) == "abcabcac"
+
+
+def sampled(name: str, variant: str, write: list[float], read: list[float], **more) -> Case:
+    """A case with samples."""
+    return Case(
+        mpi=name,
+        library="",
+        ranks=more.get("ranks", 16),
+        program=more.get("program", "p"),
+        variant=variant,
+        settings={},
+        limit_s=more.get("limit_s"),
+        operations={"write": Samples(seconds=write), "read": Samples(seconds=read)},
+    )
+
+
+def test_claims_of_the_network_measurement() -> None:
+    made = [
+        sampled("openmpi", "stock", [6, 7, 20], [4, 4, 4]),
+        sampled("openmpi", "haichi", [3.5, 1, 9], [5, 5, 5], limit_s=1.4),
+        sampled("openmpi", network.PACKED.name, [8], [8]),
+        sampled("openmpi", network.SPREAD.name, [2], [2]),
+    ]
+    found = {c.what: c for c in network.claims(made)}
+    write = found["openmpi: stock / haichi, write"]
+    assert (write.ratio, write.reached) == (2.0, True)
+    read = found["openmpi: stock / haichi, read"]
+    assert (read.ratio, read.reached) == (0.8, False)
+    limit = found["openmpi: haichi / wire limit, write"]
+    assert (limit.ratio, limit.reached) == (pytest.approx(2.5), False)
+    assert found["openmpi: packed / round robin, 4 aggregators, write"].ratio == 4.0
+    window = found["openmpi: rank order / nd_rank_shift, 4 sends outstanding, write"]
+    assert (window.ratio, window.reached) == (None, False)
+
+
+def test_claims_on_one_node_compare_like_with_like() -> None:
+    made = [
+        sampled("mpich5", v, [t], [t], ranks=n, program=p)
+        for n, p, v, t in ((2, "p", "stock", 9), (2, "p", "haichi", 10), (4, "p", "stock", 1))
+    ]
+    found = one_node.claims(made)
+    assert [c.ratio for c in found] == [0.9, 0.9]
+    assert all(c.reached for c in found)
+
+
+def test_claim_at_most() -> None:
+    assert Claim(what="", ratio=1.3, wanted=1.3, direction="at most").reached
+    assert not Claim(what="", ratio=1.31, wanted=1.3, direction="at most").reached
+
+
+def test_measurement_is_saved_with_its_samples(tmp_path: Path) -> None:
+    about = Environment(
+        haichi="0", kernel="6", cores=2, load_before=0, started="", place="", yields=""
+    )
+    made = Measurement(
+        what="w", repetitions=1, environment=about, cases=[sampled("m", "stock", [2, 1, 4], [1])]
+    )
+    made.save(tmp_path / "new" / "file.json")
+    saved = json.loads((tmp_path / "new" / "file.json").read_text())
+    assert saved["schema"] == "haichi.measure/1"
+    assert saved["cases"][0]["operations"]["write"] == {
+        "seconds": [2, 1, 4],
+        "median": 2,
+        "spread": [1, 4],
+    }
+    assert made.valid
+    made.cases[0].problems.append("broken")
+    assert not made.valid
