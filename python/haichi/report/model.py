@@ -147,7 +147,10 @@ class SettingValue(Form):
 
     key: str = Field(description="Key, as in haichi.toml and `haichi config`.")
     value: str = Field(description="Value, in the notation a user would write.")
-    source: str = Field(description="Where it came from: `default`, `environment` or `hint`.")
+    source: str = Field(
+        description="Where it came from: `default` or `environment` (also for `haichi.toml` "
+        "and `haichi run --set`)."
+    )
 
 
 class Windows(Form):
@@ -277,8 +280,8 @@ class Rank(Form):
     events: list[Event] = Field(
         default_factory=list,
         description="Intervals `[call, cycle, phase, begin_us, end_us, bytes]`, by begin. "
-        "Microseconds since a start that all ranks share (aligned at MPI_Init, so comparing two "
-        "ranks is as exact as a barrier is).",
+        "Microseconds since a start that the ranks share: each rank's clock is set to 0 when "
+        "placement is agreed in MPI_Init, so two ranks compare as exactly as that ends together.",
     )
     events_dropped: NonNegativeInt = Field(
         0, description="Later events that the bounded record has no room for."
