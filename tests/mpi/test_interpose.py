@@ -83,6 +83,12 @@ def hooks() -> set[str]:
     return set(re.findall(r"^hook (\w+)", text, re.MULTILINE))
 
 
+def sanitized() -> bool:
+    """Whether the build under test has sanitizers in it."""
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    return re.search(r"^HAICHI_SANITIZE:\w+=.+", cache, re.MULTILINE) is not None
+
+
 def haichi_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     """What haichi wrote to standard error."""
     return [line for line in done.stderr.splitlines() if "haichi" in line]
@@ -212,13 +218,23 @@ def test_exports_what_the_mpi_has(abi: str) -> None:
 @pytest.mark.parametrize("abi", ABIS)
 def test_needs_libc_alone(abi: str) -> None:
     """A shim brings no library into the program, least of all a C++ runtime or an MPI."""
-    cache = (BUILD / "CMakeCache.txt").read_text()
-    if re.search(r"^HAICHI_SANITIZE:\w+=.+", cache, re.MULTILINE):
+    if sanitized():
         pytest.skip("a build with sanitizers needs their libraries")
     done = subprocess.run(["readelf", "-dW", shim(abi)], capture_output=True, text=True, check=True)
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", done.stdout))
     assert "libc.so.6" in needed
     assert {name for name in needed if not re.match(r"(libc|libm|ld-linux.*)\.so", name)} == set()
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_nothing_runs_before_main(abi: str) -> None:
+    """No global of haichi's has a constructor or destructor; libstdc++'s own files end in .cc."""
+    if sanitized():
+        pytest.skip("sanitizers add constructors of their own")
+    done = subprocess.run(["nm", shim(abi)], capture_output=True, text=True, check=True)
+    found = re.findall(r"_GLOBAL__sub_[ID]_\S+", done.stdout)
+    assert "_GLOBAL__sub_I_locale_inst.cc" in found, "a stripped shim tells nothing"
+    assert [name for name in found if not name.endswith(".cc")] == []
 
 
 @pytest.mark.parametrize("first", ["haichi first", "tool first"])
