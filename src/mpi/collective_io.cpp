@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,6 +18,9 @@ namespace haichi::mpi {
 namespace {
 
 using mpiio::Direction;
+
+// Exit code of a job that ran out of memory, EX_OSERR of sysexits.h.
+constexpr int kOutOfMemoryExit = 71;
 
 /// What this rank wants of the call, or why it cannot be taken.
 struct Request {
@@ -46,7 +50,7 @@ int error_class_of(int code) {
   }
 }
 
-Request request_of(MPI_File file, FileState& state, const CollectiveCall& call) {
+Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCall& call) {
   Request request;
   auto refuse = [&](std::string why) {
     request.refusal = std::move(why);
@@ -72,7 +76,19 @@ Request request_of(MPI_File file, FileState& state, const CollectiveCall& call) 
   request.position = offset * state.etype_size;
   request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
   request.access = mpiio::Access(state.view, request.position, bytes);
+  if (!state.enough_memory(bytes)) return refuse("there is not enough memory");
   return request;
+}
+
+/// Memory that runs out here makes the call pass through; later it would make others wait.
+Request request_of(MPI_File file, FileState& state, const CollectiveCall& call) {
+  try {
+    return unguarded_request_of(file, state, call);
+  } catch (const std::bad_alloc&) {
+    Request request;
+    request.refusal = "there is not enough memory to decode the access";
+    return request;
+  }
 }
 
 /// Collects one call's trace; the recorder and the record are the file's.
@@ -163,6 +179,7 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   mpiio::CollectiveBuffer buffers({.plan = &plan,
                                    .my_aggregator = schedule.my_aggregator(),
                                    .others = &*others,
+                                   .window_memory = state.window_memory(),
                                    .memory = static_cast<std::byte*>(call.memory),
                                    .memory_pattern = request.memory,
                                    .file = state.aggregator_file(),
@@ -179,6 +196,20 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
     return status->error().code;
   }
   return 0;
+}
+
+/// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the
+/// job ends, with a word, instead of hanging.
+int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
+                      const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
+  try {
+    return transfer(state, call, request, all, record, trace);
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
+        call.name);
+    real().Abort(handles().comm_world, kOutOfMemoryExit);
+    return ENOMEM;
+  }
 }
 
 void move_pointer(MPI_File file, const FileState& state, const Request& request, int64_t bytes) {
@@ -209,7 +240,8 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   const std::string why_not = all ? objection(*all) : all.error().text;
   if (why_not.empty()) {
     outcome.taken = record.handled = true;
-    int64_t mine[2] = {transfer(state, call, request, *all, record, trace), now_ns() - begin_ns};
+    const int code = transfer_or_abort(state, call, request, *all, record, trace);
+    int64_t mine[2] = {code, now_ns() - begin_ns};
     int64_t worst[2] = {mine[0], mine[1]};
     const int64_t agree_ns = now_ns();
     if (real().Allreduce(mine, worst, 2, handles().int64, handles().op_max, state.comm) !=

@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/os.h"
 #include "generated/real.h"
@@ -151,9 +152,26 @@ const std::vector<int>& FileState::aggregator_ranks() {
   return aggregators_;
 }
 
-bool FileState::ready_as_aggregator() {
+bool FileState::is_aggregator() {
   const std::vector<int>& ranks = aggregator_ranks();
-  if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end() || fd_ >= 0) return true;
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+bool FileState::enough_memory(int64_t bytes) {
+  const int64_t window = options().buffer;
+  if (is_aggregator() && window_capacity_ < window) {
+    window_memory_.reset(new (std::nothrow) std::byte[size_t(window)]);
+    window_capacity_ = window_memory_ ? window : 0;
+    if (!window_memory_) return false;
+  }
+  // Messages that are packed or wait to be unpacked take no more than this; asked for and given
+  // back untouched, which costs two system calls.
+  const int64_t packed = std::min(bytes, window) + (is_aggregator() ? window : 0);
+  return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[size_t(packed)]) != nullptr;
+}
+
+bool FileState::ready_as_aggregator() {
+  if (!is_aggregator() || fd_ >= 0) return true;
   if (open_failed_) return false;
   // Read access is needed for read-modify-write even where the program only writes.
   int flags = (amode & MPI_MODE_RDONLY) ? O_RDONLY : O_RDWR;

@@ -45,9 +45,16 @@ class FileState {
   /// fails.
   bool ready_as_aggregator();
 
+  /// The collective buffer, kept while the file is open; null on ranks that are no aggregators.
+  std::byte* window_memory() const { return window_memory_.get(); }
+  /// False if an access of `bytes` by this rank could run out of memory on the way: then the call is
+  /// passed through, since a rank that fails in the middle of an exchange makes all others wait.
+  bool enough_memory(int64_t bytes);
+
   /// Number of aggregators and the rest as the hints say; equal on all ranks if the hints are.
   mpiio::TwoPhaseOptions options() const;
   const std::vector<int>& aggregator_ranks();
+  bool is_aggregator();
   mpiio::AggregatorFile aggregator_file() const;
   mpiio::Holes holes() const;
   /// Why collective accesses in this direction are passed through, or empty.
@@ -77,6 +84,8 @@ class FileState {
   int fd_ = -1;
   bool fd_readable_ = false;
   bool open_failed_ = false;
+  std::unique_ptr<std::byte[]> window_memory_;
+  int64_t window_capacity_ = 0;
   std::vector<int> aggregators_;  // of the options in force; empty: to be computed
 };
 

@@ -28,21 +28,17 @@ void CollectiveBuffer::start_round(int64_t round) {
   window_ = {};
   if (config_.my_aggregator < 0) return;
   window_ = config_.plan->domains.window(config_.my_aggregator, round);
-  if (window_.size() > capacity_) {
-    capacity_ = window_.size();
-    buffer_.reset(new std::byte[size_t(capacity_)]);
-  }
 }
 
 template <class Visit>
 void CollectiveBuffer::blocks_in_buffer(int rank, int64_t from, int64_t size, Visit&& visit) {
   (*config_.others)[size_t(rank)].for_each_block(from, from + size, [&](int64_t at, int64_t n) {
-    visit(buffer_.get() + (at - window_.begin), n);
+    visit(config_.window_memory + (at - window_.begin), n);
   });
 }
 
 std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
-  if (slice.buffer == kCollectiveBuffer) return buffer_.get() + slice.begin;
+  if (slice.buffer == kCollectiveBuffer) return config_.window_memory + slice.begin;
   const int64_t end = slice.begin + slice.size;
   if (slice.buffer == kOwnMemory) {
     const auto at = config_.memory_pattern->contiguous_at(slice.begin, end);
@@ -50,7 +46,7 @@ std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
   }
   const Access& access = (*config_.others)[size_t(rank_of_view(slice.buffer))];
   const auto at = access.contiguous_at(slice.begin, end);
-  return at ? buffer_.get() + (*at - window_.begin) : nullptr;
+  return at ? config_.window_memory + (*at - window_.begin) : nullptr;
 }
 
 void CollectiveBuffer::gather(const plan::Slice& slice, std::byte* out) {
@@ -141,7 +137,7 @@ void CollectiveBuffer::read_file(const plan::Slice&, int64_t) {
   for (size_t i = 0; i < runs_.size();) {
     plan::Extent part = runs_[i++];
     while (i < runs_.size() && runs_[i].begin - part.end < kReadThrough) part.end = runs_[i++].end;
-    std::byte* const to = buffer_.get() + (part.begin - window_.begin);
+    std::byte* const to = config_.window_memory + (part.begin - window_.begin);
     const auto got = read_fully(*config_.file.os, config_.file.fd,
                                 std::span(to, size_t(part.size())), part.begin);
     if (!got) note(tl::unexpected(got.error()));
@@ -183,7 +179,7 @@ void CollectiveBuffer::write_separately() {
   const int64_t begin_ns = now_ns();
   int64_t bytes = 0;
   for (const plan::Extent& run : runs_) {
-    const std::byte* const from = buffer_.get() + (run.begin - window_.begin);
+    const std::byte* const from = config_.window_memory + (run.begin - window_.begin);
     const Status done = write_fully(*config_.file.os, config_.file.fd,
                                     std::span(from, size_t(run.size())), run.begin);
     note(done);
@@ -204,7 +200,7 @@ Status CollectiveBuffer::modify(plan::Extent part, std::span<std::byte> scratch)
   int64_t hole = part.begin;
   auto fill = [&](int64_t until) {
     if (until > hole)
-      memcpy(buffer_.get() + (hole - window_.begin), scratch.data() + (hole - part.begin),
+      memcpy(config_.window_memory + (hole - window_.begin), scratch.data() + (hole - part.begin),
              size_t(until - hole));
   };
   auto run = std::upper_bound(runs_.begin(), runs_.end(), part.begin,
@@ -217,7 +213,7 @@ Status CollectiveBuffer::modify(plan::Extent part, std::span<std::byte> scratch)
   const int64_t write_begin = now_ns();
   const Status done = write_fully(
       os, config_.file.fd,
-      std::span(buffer_.get() + (part.begin - window_.begin), size_t(part.size())), part.begin);
+      std::span(config_.window_memory + (part.begin - window_.begin), size_t(part.size())), part.begin);
   totals_.bytes_read += *got;
   if (done) totals_.bytes_written += part.size();
   if (config_.record) {

@@ -36,13 +36,14 @@ struct FileTotals {
 using RecordPhase = void (*)(void* context, trace::Phase, int64_t cycle, int64_t begin_ns,
                              int64_t end_ns, int64_t bytes);
 
-/// Not thread-safe: used by the one thread that runs the schedule. Memory: one window.
+/// Not thread-safe: used by the one thread that runs the schedule.
 class CollectiveBuffer : public plan::Buffers {
  public:
   struct Config {
     const TwoPhasePlan* plan;
     int my_aggregator;
     const std::vector<Access>* others;
+    std::byte* window_memory;   ///< for one window; unused if this rank is no aggregator
     std::byte* memory;          ///< origin of the user's buffer
     PatternPtr memory_pattern;  ///< positions: those of the access, relative to its begin
     AggregatorFile file;
@@ -80,8 +81,6 @@ class CollectiveBuffer : public plan::Buffers {
   const Config config_;
   plan::Extent window_;
   int64_t round_ = 0;
-  std::unique_ptr<std::byte[]> buffer_;
-  int64_t capacity_ = 0;
   bool covered_ = false;  // runs_ and overlap_ are of this window
   bool overlap_ = false;
   std::vector<plan::Extent> runs_;

@@ -65,16 +65,19 @@ struct Job {
     const TwoPhasePlan plan = plan_two_phase(placement, options, direction, hulls);
     std::vector<std::unique_ptr<TwoPhaseSchedule>> schedules;
     std::vector<std::unique_ptr<CollectiveBuffer>> buffers;
+    std::vector<std::vector<std::byte>> windows;
     std::vector<plan::Schedule*> schedule_list;
     std::vector<plan::Buffers*> buffer_list;
     for (int r = 0; r < placement.ranks(); ++r) {
       schedules.push_back(
           std::make_unique<TwoPhaseSchedule>(placement, plan, r, accesses[size_t(r)], accesses));
+      windows.emplace_back(size_t(options.buffer));
       buffers.push_back(std::make_unique<CollectiveBuffer>(
           CollectiveBuffer::Config{.plan = &plan,
                                    .my_aggregator = schedules.back()->my_aggregator(),
                                    .others = &accesses,
-                                   .memory = memory[size_t(r)].data(),
+                                   .window_memory = windows.back().data(),
+          .memory = memory[size_t(r)].data(),
                                    .memory_pattern = memory_patterns[size_t(r)],
                                    .file = {&file, 3, true},
                                    .holes = holes}));
