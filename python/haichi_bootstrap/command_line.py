@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -35,6 +36,8 @@ usage: ./haichi COMMAND
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command; returns its exit status. A Stop is one line on standard error."""
+    # As an exception, so that what was started ends with us and what was mounted is taken down.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         return _dispatch(list(arguments))
     except Stop as stop:

@@ -147,7 +147,8 @@ def _run_leg(root: Path, leg: Leg, total: testing.Outcome) -> None:
     status, log = 1, LOGS / f"{slug}.log"
     for attempt in range(MOST_PASTES + 1):
         log = LOGS / f"{slug}.{attempt}.log"
-        status = _inside(root, leg.user, ["./haichi", *leg.words], log, LIMITS[leg.words[0]])
+        words = ["env", "-C", f"{_home(leg.user)}/haichi", "./haichi", *leg.words]
+        status = _inside(root, leg.user, words, log, LIMITS[leg.words[0]])
         line = _line_to_paste(log)
         if status == 0 or not line or attempt == MOST_PASTES:
             break
@@ -200,15 +201,7 @@ def _inside(root: Path, user: str, words: Sequence[str], log: Path, limit: float
     """
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", mounts, "sh"]
     command += [str(root), str(cache), "--userspec", f"{user}:", str(root)]
-    command += [
-        "env",
-        "-i",
-        *_environment(user),
-        "sh",
-        "-c",
-        'cd "$HOME/haichi" && exec "$@"',
-        "sh",
-    ]
+    command += ["env", "-i", *_environment(user)]
     return shell.run([*command, *words], log=log, timeout=limit)
 
 

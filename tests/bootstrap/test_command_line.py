@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,24 @@ def test_output_of_a_program_goes_to_the_log_and_time_is_bounded(tmp_path: Path)
     assert shell.run(["sleep", "30"], log=log, timeout=0.2) == 124
     assert shell.run(["sh", "-c", "read x || exit 5"], log=log) == 5  # nothing on standard input
     assert shell.run(["/nowhere/program"], log=log) == 127
+
+
+def test_what_was_started_ends_with_us(tmp_path: Path) -> None:
+    script = tmp_path / "driver.py"
+    script.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(paths.ROOT / 'python')!r})\n"
+        "from haichi_bootstrap import command_line, shell\n"
+        "command_line._dispatch = lambda words: shell.run(['sh', '-c', 'echo $$; sleep 60'])\n"
+        "sys.exit(command_line.main([]))\n"
+    )
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    child = int(process.stdout.readline())
+    process.terminate()
+    assert process.wait(timeout=20) == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
 
 
 def test_a_program_that_fails_is_a_stop_that_names_the_log(
