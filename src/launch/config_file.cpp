@@ -1,0 +1,127 @@
+#include "launch/config_file.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include "base/os.h"
+
+namespace haichi::launch {
+namespace {
+
+// The value as a user would write it in the environment; nothing for arrays, dates and the like.
+std::optional<std::string> as_text(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "1" : "0";
+  return std::nullopt;
+}
+
+Status collect(const toml::table& table, const std::string& prefix, const std::string& name,
+               std::vector<FileSetting>& settings) {
+  for (const auto& [part, node] : table) {
+    const std::string key = prefix + std::string(part.str());
+    const std::string place = fmt::format("{}:{}", name, node.source().begin.line);
+    const Setting* setting = setting_by_key(key);
+    if (!setting && node.is_table()) {
+      if (auto done = collect(*node.as_table(), key + ".", name, settings); !done) return done;
+      continue;
+    }
+    if (!setting || setting->key == "config") {
+      const Setting* near = setting_near(key);
+      return fail(EINVAL, "{}: unknown key {}{}; `haichi config` lists them all", place, key,
+                  near ? fmt::format(", did you mean {}?", near->key) : "");
+    }
+    const auto value = as_text(node);
+    if (!value)
+      return fail(EINVAL, "{}: {} takes a string, a whole number or true and false", place, key);
+    if (auto right = check_value(*setting, *value); !right)
+      return fail(EINVAL, "{}: {}={}: {}", place, key, *value, right.error().text);
+    settings.push_back({setting, *value, place});
+  }
+  return {};
+}
+
+// Edits (insert, delete, replace one character) between two words.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> config_path(const Environment& environment) {
+  if (const auto given = environment.get("HAICHI_CONFIG")) {
+    if (given->empty()) return std::nullopt;
+    return std::string(*given);
+  }
+  std::vector<std::string> places = {"haichi.toml"};
+  const std::string home(environment.get_or("HOME", ""));
+  const std::string standard = home.empty() ? "" : home + "/.config";
+  const std::string directory(environment.get_or("XDG_CONFIG_HOME", standard));
+  if (!directory.empty()) places.push_back(directory + "/haichi/haichi.toml");
+  for (const std::string& place : places)
+    if (access(place.c_str(), F_OK) == 0) return place;
+  return std::nullopt;
+}
+
+Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::string& name) {
+  const toml::parse_result parsed = toml::parse(text, name);
+  if (!parsed) {
+    std::string why(parsed.error().description());
+    std::replace(why.begin(), why.end(), '\n', ' ');
+    return fail(EINVAL, "{}:{}: not TOML: {}", name, parsed.error().source().begin.line, why);
+  }
+  std::vector<FileSetting> settings;
+  if (auto done = collect(parsed.table(), "", name, settings); !done)
+    return tl::unexpected(done.error());
+  return settings;
+}
+
+Result<std::vector<FileSetting>> read_config(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return fail(EINVAL, "{}", text.error().text);
+  return parse_config(*text, path);
+}
+
+const Setting* setting_by_key(std::string_view key) {
+  for (const Setting& row : settings_table())
+    if (row.key == key) return &row;
+  return nullptr;
+}
+
+const Setting* setting_by_variable(std::string_view variable) {
+  for (const Setting& row : settings_table())
+    if (row.variable == variable) return &row;
+  return nullptr;
+}
+
+const Setting* setting_near(std::string_view word) {
+  const Setting* best = nullptr;
+  size_t least = 3;
+  for (const Setting& row : settings_table()) {
+    const size_t edits = std::min(distance(word, row.key), distance(word, row.variable));
+    if (edits < least) {
+      least = edits;
+      best = &row;
+    }
+  }
+  return best;
+}
+
+}  // namespace haichi::launch

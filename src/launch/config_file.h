@@ -1,0 +1,42 @@
+// haichi.toml: settings that a site, a user or a project keeps in a file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/settings.h"
+#include "launch/environment.h"
+
+namespace haichi::launch {
+
+/// One setting of a file, its value in the notation of the environment variable.
+struct FileSetting {
+  const Setting* setting;
+  std::string value;
+  std::string place;  ///< "haichi.toml:3"
+};
+
+/// The file to read: HAICHI_CONFIG (empty means none), else ./haichi.toml, else haichi/haichi.toml
+/// in XDG_CONFIG_HOME or ~/.config. Only the first is read; nothing if there is none.
+std::optional<std::string> config_path(const Environment& environment);
+
+/// Reads a TOML text. A key is a row of the settings table, written `io.order = "rank"` or as
+/// `order` in a table `[io]`; values are strings, whole numbers or booleans. Fails with EINVAL for
+/// the first thing that is wrong: syntax, an unknown key or a wrong value; the text begins with
+/// `name:line:`.
+Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::string& name);
+
+/// parse_config of the file at `path`; a file that can't be read is EINVAL too.
+Result<std::vector<FileSetting>> read_config(const std::string& path);
+
+/// The row of the settings table with this key or variable, or null.
+const Setting* setting_by_key(std::string_view key);
+const Setting* setting_by_variable(std::string_view variable);
+
+/// A row whose key is one or two letters away, to say "did you mean"; null if none is near.
+const Setting* setting_near(std::string_view key_or_variable);
+
+}  // namespace haichi::launch

@@ -1,0 +1,79 @@
+#include "launch/preload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <vector>
+
+namespace haichi::launch {
+namespace {
+
+constexpr std::string_view kSeparators = ": ";
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> entries;
+  while (!list.empty()) {
+    const size_t end = list.find_first_of(kSeparators);
+    if (end != 0) entries.push_back(list.substr(0, end));
+    list.remove_prefix(end == list.npos ? list.size() : end + 1);
+  }
+  return entries;
+}
+
+std::string join(const std::vector<std::string_view>& entries) {
+  std::string list;
+  for (const std::string_view entry : entries) list.append(list.empty() ? "" : ":").append(entry);
+  return list;
+}
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_shim(std::string_view entry) {
+  for (const Abi abi : kAbis)
+    if (file_name(entry) == fmt::format("libhaichi-{}.so", abi_name(abi))) return true;
+  return false;
+}
+
+bool is_sanitizer(std::string_view entry) {
+  for (const std::string_view stem : {"libasan.so", "libtsan.so", "libclang_rt."})
+    if (file_name(entry).starts_with(stem)) return true;
+  return false;
+}
+
+}  // namespace
+
+Result<std::string> find_shim(Abi abi, const std::string& bin) {
+  const std::string path = fmt::format("{}/../lib/libhaichi-{}.so", bin, abi_name(abi));
+  char real[4096];
+  if (!realpath(path.c_str(), real) || access(real, R_OK) != 0)
+    return fail(ELIBACC,
+                "no shim for {}: {} is not there; `./haichi build` makes it where the MPI's "
+                "compiler wrapper is installed",
+                abi_name(abi), path);
+  const std::string shim(real);
+  if (shim.find_first_of(kSeparators) != shim.npos)
+    return fail(EINVAL,
+                "{}: LD_PRELOAD takes no path with a blank or a colon; install haichi "
+                "elsewhere",
+                shim);
+  return shim;
+}
+
+std::string without_shims(std::string_view before) {
+  auto entries = split(before);
+  std::erase_if(entries, is_shim);
+  return join(entries);
+}
+
+std::string with_shim(std::string_view before, std::string_view shim) {
+  auto entries = split(before);
+  std::erase_if(entries, is_shim);
+  size_t place = 0;
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (is_sanitizer(entries[i])) place = i + 1;
+  entries.insert(entries.begin() + std::ptrdiff_t(place), shim);
+  return join(entries);
+}
+
+}  // namespace haichi::launch

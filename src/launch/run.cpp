@@ -1,0 +1,99 @@
+// haichi run: puts the right shim under one program and becomes that program.
+//
+// Nothing of haichi stays: no parent process, no pipe, no handler. So the exit code, signals,
+// standard input and output, and what the launcher knows by process id, are the program's own.
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/log.h"
+#include "launch/commands.h"
+#include "launch/exec.h"
+#include "launch/preload.h"
+#include "launch/resolve.h"
+#include "launch/usage.h"
+
+namespace haichi::launch {
+namespace {
+
+struct RunOptions {
+  std::string mpi;
+  std::string report;
+  std::vector<std::string> assignments;
+  bool verbose = false;
+};
+
+void add_options(CLI::App& app, RunOptions& options) {
+  add_mpi_option(app, options.mpi);
+  app.add_option("--report", options.report, "Write the run report to this file (HAICHI_REPORT)")
+      ->type_name("PATH");
+  app.add_option("--set", options.assignments,
+                 "Set one setting, e.g. io.order=rank; repeatable. `haichi config` lists them")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_flag("--verbose", options.verbose,
+               "Say which MPI was found and what is preloaded (--set log=info)");
+}
+
+// The loader drops LD_PRELOAD for programs that run with another user's rights.
+bool drops_preload(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && (info.st_mode & (S_ISUID | S_ISGID)) != 0;
+}
+
+ExitCode code_of_choice(const Error& error) {
+  return error.code == ENOTSUP || error.code == EINVAL ? kUnsupported : kNotExecutable;
+}
+
+int start_plain(const std::string& path, Invocation& invocation) {
+  const std::string before(invocation.environment.get_or("LD_PRELOAD", ""));
+  const std::string rest = without_shims(before);
+  if (rest.empty() && !before.empty()) invocation.environment.unset("LD_PRELOAD");
+  if (!rest.empty() && rest != before) invocation.environment.set("LD_PRELOAD", rest);
+  return become(path, std::move(invocation.words), invocation.environment);
+}
+
+int start_with_shim(const std::string& path, std::optional<Abi> forced, const Job& job,
+                    Invocation& invocation) {
+  Environment& environment = invocation.environment;
+  const auto choice = choose_abi(path, forced, job, environment, Loader(environment));
+  if (!choice) return refuse(code_of_choice(choice.error()), choice.error().text);
+  const auto shim = find_shim(choice->abi, invocation.bin);
+  if (!shim) return refuse(kUnavailable, shim.error().text);
+  environment.set("LD_PRELOAD", with_shim(environment.get_or("LD_PRELOAD", ""), *shim));
+  log(LogLevel::info, "{}: MPI is {} ({}); LD_PRELOAD={}", path, abi_name(choice->abi), choice->why,
+      *environment.get("LD_PRELOAD"));
+  if (drops_preload(path))
+    log(LogLevel::warn, "{} is set-user-id or set-group-id: the loader ignores LD_PRELOAD there",
+        path);
+  return become(path, std::move(invocation.words), environment);
+}
+
+}  // namespace
+
+int run_command(Invocation invocation) {
+  RunOptions options;
+  CLI::App app(
+      "Runs an MPI program with haichi underneath it, once per rank:\n"
+      "  mpiexec -n 16 haichi run ./app args...",
+      "haichi run");
+  add_options(app, options);
+  if (const int code = parse_before_program(app, invocation.words); code >= 0) return code;
+  if (invocation.words.empty())
+    return refuse(kUsage, "no program to run: haichi run [OPTIONS] [--] PROGRAM [ARGS...]");
+  if (options.verbose) options.assignments.push_back("log=info");
+  if (!options.report.empty()) options.assignments.push_back("report=" + options.report);
+
+  const auto path = find_program(invocation.words[0], invocation.environment);
+  if (!path)
+    return refuse(path.error().code == ENOENT ? kNotFound : kNotExecutable, path.error().text);
+  const Job job = job_from(invocation.environment);
+  if (Settings::from_environment(invocation.environment.pointers().data()).flag("disable"))
+    return start_plain(*path, invocation);
+  const auto settings = apply_settings(job, options.assignments, invocation.environment);
+  if (!settings) return refuse(kConfig, settings.error().text);
+  if (settings->flag("disable")) return start_plain(*path, invocation);
+  return start_with_shim(*path, abi_from_name(options.mpi), job, invocation);
+}
+
+}  // namespace haichi::launch
