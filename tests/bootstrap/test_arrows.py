@@ -27,6 +27,7 @@ def found(src: Path, name: str, text: str) -> list[str]:
         ("plan/x.cpp", "#include <chrono>", "is pure"),
         ("plan/x.cpp", '#include "base/os.h"', "is pure"),
         ("plan/x.cpp", 'auto v = getenv("HOME");', "may not use getenv"),
+        ("placement/formats.cpp", '#include "base/os.h"', "is pure"),
         ("gasfs/x.cpp", "", "add its line"),
     ],
 )
@@ -45,6 +46,9 @@ def test_a_planted_violation_is_found(tmp_path: Path, name: str, line: str, says
         ("plan/x.cpp", "// getenv is not for us"),
         ("plan/x_test.cpp", "#include <gtest/gtest.h>"),
         ("plan/x_test.cpp", '#include "support/random_placement.h"'),
+        ("plan/x_test.cpp", "#include <chrono>"),
+        ("placement/host.cpp", '#include "base/os.h"'),
+        ("placement/hwloc/x.cpp", "#include <hwloc.h>"),
         ("mpi/x.cpp", "#include <mpi.h>"),
         ("base/x.cpp", "#include <unistd.h>"),
     ],
