@@ -1,0 +1,55 @@
+"""The measurement of haichi's overhead runs, keeps its samples, and says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mpis
+import pytest
+from mpis import BUILD, ROOT
+
+SCRIPT = ROOT / "bench/overhead/run.py"
+VARIANTS = {"stock", "haichi", "HAICHI_DISABLE=1"}
+
+
+def measure(*words: str, build: Path = BUILD) -> subprocess.CompletedProcess[str]:
+    """Runs the measurement on a build directory."""
+    env = {**os.environ, "HAICHI_BUILD": str(build)}
+    return mpis.run_bounded([sys.executable, str(SCRIPT), *words], env=env, timeout=280)
+
+
+@pytest.mark.slow
+def test_measures_both_costs(tmp_path: Path) -> None:
+    """Every MPI of the distribution gets both costs in all variants, with a verdict each."""
+    found = [abi for abi in ("mpich", "openmpi") if (BUILD / "bin" / f"overhead-{abi}").exists()]
+    if not found:
+        pytest.skip("no overhead-mpich or overhead-openmpi in this build: no MPI when built")
+    done = measure("--repetitions", "2", "--json", str(tmp_path / "samples.json"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("wanted: at most") == 2 * len(found)
+    costs = json.loads((tmp_path / "samples.json").read_text())["costs"]
+    assert [cost["unit"] for cost in costs] == ["ns", "s"] * len(found)
+    for cost in costs:
+        assert set(cost["samples"]) == VARIANTS
+        assert all(len(values) == 2 and min(values) > 0 for values in cost["samples"].values())
+
+
+def test_one_repetition_has_no_spread() -> None:
+    """Fewer than two repetitions are refused."""
+    done = measure("--repetitions", "1")
+    assert done.returncode == 2
+    assert "at least 2" in done.stderr
+
+
+def test_a_missing_build_is_named(tmp_path: Path) -> None:
+    """Without the programs: one line that says which and what to type."""
+    if not mpis.mpis():
+        pytest.skip("no MPI here")
+    done = measure(build=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "is not built: ./haichi build" in done.stderr
