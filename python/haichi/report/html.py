@@ -20,6 +20,7 @@ from haichi.report.summary import (
     CallGroup,
     Run,
     Summary,
+    aggregators,
     count_list,
     differing_settings,
     events_by_call,
@@ -49,7 +50,7 @@ LEGEND = (
     ("read", "Read", "the file is read, also before a read-modify-write"),
     ("exchange", "Exchange", "ranks send one another the data"),
     ("write", "Write", "the file is written"),
-    ("agree", "Agree", "ranks agree on offsets and errors"),
+    ("agree", "Agree", "ranks agree on offsets and errors, and wait for one another"),
 )
 
 
@@ -215,15 +216,15 @@ class _Drawable:
 
 
 def _drawable(report: Report) -> list[list[_Drawable]]:
-    """Per kind of call those that left events, the slowest first; the slowest kind first."""
-    events = events_by_call(report)
+    """Per kind of call those that left phases, the slowest first; the slowest kind first."""
+    events = events_by_call(report)  # a call that was passed through has at most its agreement
     kinds = []
     for file in joined_files(report):
         for group in group_calls(file):
             calls = [
                 _Drawable(file, call, CallEvents.of(events[call.index]))
                 for call in group.calls
-                if call.index in events
+                if call.handled and call.index in events
             ]
             if calls:
                 kinds.append(sorted(calls, key=lambda item: -item.events.span_us))
@@ -235,9 +236,8 @@ def _typical(kinds: Sequence[Sequence[_Drawable]], most: int) -> list[_Drawable]
     slowest, median = [], []
     for calls in kinds:
         alike = f" of {len(calls)} alike"
-        several = len(calls) > 1
-        slowest.append(replace(calls[0], which=f", the slowest{alike}" if several else ""))
-        if several:
+        slowest.append(replace(calls[0], which=f", the slowest{alike}" if len(calls) > 1 else ""))
+        if len(calls) > 2:
             median.append(replace(calls[len(calls) // 2], which=f", the median one{alike}"))
     return sorted((slowest + median)[:most], key=lambda item: item.call.index)
 
@@ -335,7 +335,7 @@ def _file(file: File) -> Markup:
         ]
         parts.append(tag("p", "Hints in force: ", chips, cls="hints"))
     if file.ignored_hints:
-        ignored = [tag("code", hint) for hint in file.ignored_hints]
+        ignored = [[tag("code", hint), " "] for hint in dict.fromkeys(file.ignored_hints)]
         parts.append(tag("p", "Hints that were given and ignored: ", ignored, cls="hints"))
     groups = group_calls(file)
     if groups:
@@ -382,14 +382,12 @@ def _decision(group: CallGroup) -> Markup:
     decided = None
     if first.handled:
         window = f"window {first.window}" if first.window else "no window"
-        ranks = count_list(first.aggregators)
         decided = tag(
             "p",
-            f"{plural(len(first.aggregators), 'aggregator')}, {first.layout} (ranks {ranks}); "
-            f"order {first.order}; {window}; holes {holes(group.calls)}",
+            f"{aggregators(first)}; order {first.order}; {window}; holes {holes(group.calls)}",
             cls="decided",
         )
-    reasons = tag("ul", [tag("li", why) for why in first.why], cls="why") if first.why else None
+    reasons = tag("ul", [tag("li", why) for why in group.reasons()], cls="why")
     header = tag(
         "tr",
         tag("th", tag("code", first.call), " ", badge, decided, reasons,
@@ -451,7 +449,7 @@ def _environment(report: Report) -> Markup:
         ("Command", tag("code", program.command)),
         ("Started", program.started),
         ("Job", program.job or "none"),
-        ("MPI", f"{report.mpi.library.strip()} (ABI {report.mpi.abi})"),
+        ("MPI", f"{' '.join(report.mpi.library.split())} (ABI {report.mpi.abi})"),
         ("haichi", report.haichi),
     ]
     nodes = report.placement.nodes
@@ -459,10 +457,10 @@ def _environment(report: Report) -> Markup:
     counts = [0] * len(nodes)
     for node in node_of:
         counts[node] += 1
-    aggregators = {rank for call in report.calls() for rank in call.aggregators}
+    chosen = {rank for call in report.calls() for rank in call.aggregators}
     rows = []
     for index, node in enumerate(nodes[:NODES]):
-        here = sorted(rank for rank in aggregators if node_of[rank] == index)
+        here = sorted(rank for rank in chosen if node_of[rank] == index)
         rows.append(
             [
                 report.placement.name_of(index),

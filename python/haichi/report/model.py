@@ -248,7 +248,9 @@ class PhaseSeconds(Form):
     read: Seconds = Field(0.0, description="Reading the file (also for read-modify-write).")
     exchange: Seconds = Field(0.0, description="Exchanging data with other ranks.")
     write: Seconds = Field(0.0, description="Writing the file.")
-    agree: Seconds = Field(0.0, description="Agreeing on what is to be done: offsets, errors.")
+    agree: Seconds = Field(
+        0.0, description="Agreeing on offsets and errors, and waiting for one another there."
+    )
 
 
 class PhaseBytes(Form):

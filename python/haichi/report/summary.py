@@ -6,6 +6,7 @@ The text, the page and `--json` show these same figures. `Summary` is what `--js
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from haichi.report.model import Call, Event, File, PhaseName, Report
+from haichi.report.units import plural
 
 SUMMARY_SCHEMA = "haichi.summary/1"
 PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
@@ -103,7 +105,7 @@ def _figures(path: Path, label: str, report: Report, base: float) -> RunSummary:
         command=report.program.command,
         ranks=report.program.ranks,
         nodes=len(report.placement.nodes),
-        mpi=report.mpi.library.strip().split("\n")[0],
+        mpi=" ".join(report.mpi.library.split("\n")[0].split()),
         wall_s=report.program.wall_s,
         calls=len(calls),
         calls_handled=sum(call.handled for call in calls),
@@ -179,32 +181,36 @@ def differing_settings(runs: Sequence[RunSummary]) -> list[dict[str, str]]:
 
 @dataclass(frozen=True)
 class CallGroup:
-    """Calls on one file for which everything was decided alike, for the same reasons."""
+    """Calls on one file for which everything was decided alike, for reasons of the same words."""
 
     calls: list[Call]
 
     @property
     def first(self) -> Call:
-        """Any of them stands for all."""
+        """The one that stands for all."""
         return self.calls[0]
+
+    def reasons(self) -> list[str]:
+        """The reasons, word for word; where numbers vary those of the first call, and so said."""
+        said = []
+        for place, reason in enumerate(self.first.why):
+            alike = all(call.why[place] == reason for call in self.calls)
+            said.append(reason if alike else f"{reason} (call {self.first.index}; numbers vary)")
+        return said
 
 
 def joined_files(report: Report) -> list[File]:
     """The files by path: several openings with the same hints are one, with all their calls."""
     files: dict[tuple[object, ...], File] = {}
     for file in report.files:
-        alike = (
-            file.path,
-            file.access,
-            tuple(sorted(file.hints.items())),
-            tuple(file.ignored_hints),
-        )
+        alike = (file.path, tuple(sorted(file.hints.items())), tuple(file.ignored_hints))
         before = files.get(alike)
         if before is None:
             files[alike] = file
             continue
         files[alike] = before.model_copy(
             update={
+                "access": before.access if before.access == "collective" else file.access,
                 "opens": before.opens + file.opens,
                 "calls": before.calls + file.calls,
                 "calls_not_listed": before.calls_not_listed + file.calls_not_listed,
@@ -225,7 +231,7 @@ def group_calls(file: File) -> list[CallGroup]:
             call.order,
             call.window,
             call.holes,
-            tuple(call.why),
+            tuple(re.sub(r"\d+", "0", reason) for reason in call.why),
         )
         groups.setdefault(decided, []).append(call)
     return [CallGroup(calls) for calls in groups.values()]
@@ -240,7 +246,7 @@ def holes(calls: Sequence[Call]) -> str:
         "rmw": sum(call.windows.rmw for call in calls),
     }
     this, total = ways.get(way, 0), sum(ways.values())
-    return f"{way} (in {this} of {total} windows)" if this else way
+    return f"{way} (in {this} of {total} windows)" if this and way != "none" else way
 
 
 def events_by_call(report: Report) -> dict[int, dict[int, list[Event]]]:
@@ -253,6 +259,13 @@ def events_by_call(report: Report) -> dict[int, dict[int, list[Event]]]:
         for events in ranks.values():
             events.sort(key=lambda event: (event.begin_us, event.end_us))
     return calls
+
+
+def aggregators(call: Call) -> str:
+    """How many, where and which: `4 aggregators (roundrobin, ranks 0, 4, 8, 12)`."""
+    ranks = call.aggregators
+    which = f"{'rank' if len(ranks) == 1 else 'ranks'} {count_list(ranks)}"
+    return f"{plural(len(ranks), 'aggregator')} ({call.layout}, {which})"
 
 
 def count_list(numbers: Sequence[int], most: int = 8) -> str:

@@ -15,6 +15,7 @@ from haichi.report.summary import (
     CallGroup,
     Run,
     Summary,
+    aggregators,
     count_list,
     differing_settings,
     group_calls,
@@ -85,7 +86,12 @@ def _print_file(console: Console, file: File) -> None:
         hints = "  ".join(f"{key}={value}" for key, value in sorted(file.hints.items()))
         _line(console, ("hints in force  ", "dim"), hints, indent=2)
     if file.ignored_hints:
-        _line(console, ("hints ignored   ", "dim"), "  ".join(file.ignored_hints), indent=2)
+        _line(
+            console,
+            ("hints ignored   ", "dim"),
+            "  ".join(dict.fromkeys(file.ignored_hints)),
+            indent=2,
+        )
     for group in group_calls(file):
         _print_group(console, group)
     if file.calls_not_listed:
@@ -105,12 +111,10 @@ def _print_group(console: Console, group: CallGroup) -> None:
     _line(console, f"{noun} {numbers}  ", (first.call, "bold"), "  ", by, indent=2)
     _line(console, _what_moved(first) if len(group.calls) == 1 else _sums(group.calls), indent=4)
     if first.handled:
-        layout = f"{first.layout}, " if first.layout else ""
         window = str(first.window) if first.window else "no limit"
         _line(
             console,
-            f"{plural(len(first.aggregators), 'aggregator')} ({layout}ranks "
-            f"{count_list(first.aggregators)}), order {first.order}, window {window}, "
+            f"{aggregators(first)}, order {first.order}, window {window}, "
             f"holes {holes(group.calls)}",
             indent=4,
         )
@@ -122,13 +126,15 @@ def _print_group(console: Console, group: CallGroup) -> None:
             f"nodes ({format_share(between, inside + between)} between)",
             indent=4,
         )
-    for reason in first.why:
+    for reason in group.reasons():
         _line(console, ("why  ", "dim"), reason, indent=4)
     if len(group.calls) > 1:
         _print_calls(console, group.calls)
 
 
 def _what_moved(call: Call) -> str:
+    if not call.handled and not call.bytes:
+        return format_seconds(call.seconds)
     rate = f" ({format_rate(call.bytes / call.seconds)})" if call.seconds > 0 else ""
     place = f", file bytes {call.file_begin} to {call.file_end}" if call.file_end else ""
     cycles = f", {plural(call.cycles, 'cycle')}" if call.cycles else ""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import synthetic
 from haichi.report.load import load
-from haichi.report.summary import Run, Summary, group_calls, summarize
+from haichi.report.summary import Run, Summary, group_calls, joined_files, summarize
 from haichi.report.text import print_runs
 from haichi.report.units import format_bytes, format_seconds, printable
 from rich.console import Console
@@ -70,6 +70,33 @@ def test_calls_are_grouped_by_what_was_decided(runs: Load) -> None:
     (run,), _ = runs({"calls": 6})
     groups = group_calls(run.report.files[0])
     assert [[call.index for call in group.calls] for group in groups] == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_calls_whose_reasons_differ_in_numbers_alone_stand_together(
+    write: Callable[..., Path],
+) -> None:
+    document = synthetic.report(calls=5)
+    for call in document["files"][0]["calls"]:
+        call["why"].append(f"4 cycles: bytes {call['index'] * 100} to 5000 in even domains")
+    report = load(write(document=document))
+    (writes, reads) = group_calls(report.files[0])
+    assert [call.index for call in writes.calls] == [0, 2, 4]
+    assert writes.reasons()[:-1] == writes.first.why[:-1]
+    assert writes.reasons()[-1] == (
+        "4 cycles: bytes 0 to 5000 in even domains (call 0; numbers vary)"
+    )
+    assert len(reads.calls) == 2
+
+
+def test_openings_of_one_file_are_joined(write: Callable[..., Path]) -> None:
+    document = synthetic.report(calls=2)
+    first = document["files"][0]
+    second = dict(first, opens=1, calls=[dict(first["calls"][0], index=7)], calls_not_listed=3)
+    other = dict(first, path="other.dat", calls=[])
+    document["files"] = [first, second, other]
+    joined, alone = joined_files(load(write(document=document)))
+    assert (joined.opens, joined.calls_not_listed, alone.path) == (3, 3, "other.dat")
+    assert [call.index for call in joined.calls] == [0, 1, 7]
 
 
 def shown(runs: list[Run], summary: Summary, width: int = 200) -> str:
