@@ -18,6 +18,7 @@ from haichi.report.text import print_runs
 from haichi.report.units import format_bytes, printable
 
 BAD_INPUT = 2
+WIDTH_OF_FILES = 200  # columns: where nobody sees the edge, no cell of a table is cut
 
 
 def report(
@@ -55,7 +56,8 @@ def report(
     if as_json:
         sys.stdout.write(summary.model_dump_json(by_alias=True, indent=2) + "\n")
     elif not html_file and not perfetto_file:
-        print_runs(Console(highlight=False), runs, summary)
+        width = None if sys.stdout.isatty() else WIDTH_OF_FILES
+        print_runs(Console(highlight=False, width=width), runs, summary)
 
 
 def write_text(path: Path, text: str) -> None:

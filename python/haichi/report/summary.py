@@ -20,6 +20,7 @@ from haichi.report.model import Call, Event, File, PhaseName, Report
 from haichi.report.units import plural
 
 SUMMARY_SCHEMA = "haichi.summary/1"
+OUTPUT_SETTINGS = {"config", "log", "report", "report.events"}
 PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
 
 
@@ -173,8 +174,11 @@ def _differences(runs: Sequence[RunSummary]) -> list[str]:
 
 
 def differing_settings(runs: Sequence[RunSummary]) -> list[dict[str, str]]:
-    """Per run the settings that are not alike in all of them; what is not changed is `default`."""
-    keys = sorted({key for run in runs for key in run.settings})
+    """Per run the settings that are not alike in all of them; what is not changed is `default`.
+
+    Those that say only where things are written are left out.
+    """
+    keys = sorted({key for run in runs for key in run.settings} - OUTPUT_SETTINGS)
     differ = [key for key in keys if len({run.settings.get(key) for run in runs}) > 1]
     return [{key: run.settings.get(key, "default") for key in differ} for run in runs]
 

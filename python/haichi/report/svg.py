@@ -223,6 +223,8 @@ def comparison(runs: Sequence[RunSummary]) -> Markup:
         parts.append(tag("line", x1=at, x2=at, y1=top, y2=bottom, cls="tick"))
         parts.append(tag("text", f"{tick:g}", x=at, y=bottom + 15, text_anchor="middle"))
     parts.append(tag("text", unit, x=left + room + 14, y=bottom + 15, cls="unit"))
+    first = left + runs[0].seconds / longest * room
+    parts.append(tag("line", x1=first, x2=first, y1=top, y2=bottom, cls="base"))
     for index, run in enumerate(runs):
         y = top + index * step + (step - bar) / 2
         long = run.seconds / longest * room
@@ -235,8 +237,6 @@ def comparison(runs: Sequence[RunSummary]) -> Markup:
             tag("rect", x=left, y=y, width=max(long, 1), height=bar, cls="total"),
             tag("text", words, x=left + long + 8, y=y + 15, cls="value"),
         ]
-    first = left + runs[0].seconds / longest * room
-    parts.append(tag("line", x1=first, x2=first, y1=top, y2=bottom, cls="base"))
     title = "Time in collective file access: " + "; ".join(
         f"{run.label} {format_seconds(run.seconds)}" for run in runs
     )

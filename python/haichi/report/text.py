@@ -232,7 +232,7 @@ def _print_comparison(console: Console, runs: Sequence[Run], summary: Summary) -
         console,
         (f"{len(runs)} runs: time is the sum of the slowest rank's time in each call", "bold"),
     )
-    table = _table("run", "ranks", "calls", "bytes", "time", "÷ first", "rate", "between nodes")
+    table = _table("run", "ranks", "calls", "bytes", "time", "÷ first", "rate", "between")
     for facts in summary.runs:
         table.add_row(
             printable(facts.label),
@@ -245,7 +245,11 @@ def _print_comparison(console: Console, runs: Sequence[Run], summary: Summary) -
             format_bytes(facts.bytes_between),
         )
     _print_table(console, table, indent=2)
-    _line(console, "calls: handled by haichi / all listed", indent=2)
+    _line(
+        console,
+        "calls: handled by haichi / all listed; between: bytes exchanged between nodes",
+        indent=2,
+    )
     for facts, differ in zip(summary.runs, differing_settings(summary.runs), strict=True):
         if differ:
             settings = ", ".join(f"{key}={value}" for key, value in differ.items())
@@ -255,7 +259,7 @@ def _print_comparison(console: Console, runs: Sequence[Run], summary: Summary) -
 
 
 def _table(first: str, *rest: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     table.add_column(first, justify="left", no_wrap=True)
     for name in rest:
         table.add_column(name, justify="right", no_wrap=True)

@@ -18,9 +18,9 @@ PROGRAM = (
 )
 
 
-def run(*words: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
     source = Path(cli.__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": str(source), "COLUMNS": "200", **changes}
+    environment = {**os.environ, "PYTHONPATH": str(source), "COLUMNS": "60"}
     return subprocess.run(
         [sys.executable, "-c", PROGRAM, *map(str, words)],
         env=environment, capture_output=True, text=True, timeout=60, check=False,
@@ -33,6 +33,12 @@ def test_text_goes_to_standard_output_without_colours(write: Callable[..., Path]
     assert done.stderr == ""
     assert "MPI_File_write_all  handled by haichi" in done.stdout
     assert "\x1b" not in done.stdout
+
+
+def test_a_table_in_a_file_is_not_cut(write: Callable[..., Path]) -> None:
+    done = run(write("a" * 50), write("b" * 50, order="rank"))
+    assert "…" not in done.stdout
+    assert "a" * 50 in done.stdout
 
 
 def test_outputs_are_written_and_named(write: Callable[..., Path], tmp_path: Path) -> None:

@@ -330,6 +330,6 @@ def test_contrast_is_enough_to_read(scheme: str) -> None:
         ("soft", "band", 4.5), ("accent", "paper", 4.5), ("good", "paper", 4.5),
         ("warn", "warn-paper", 4.5), ("ink", "warn-paper", 7), ("on-exchange", "exchange", 4.5),
         *((phase, "paper", 3) for phase in ("read", "exchange", "write", "agree")),
-        *((("on-low" if step < 4 else "on-high"), f"h{step}", 3.0) for step in range(7)),
+        *((("on-low" if step < 4 else "on-high"), f"h{step}", 4.5) for step in range(7)),
     ):  # fmt: skip
         assert _contrast(colours[ink], colours[paper]) >= least, (ink, paper)

@@ -158,7 +158,7 @@ def test_several_runs_end_in_a_table(runs: Load) -> None:
     text = shown(*runs({"order": "rank"}, {"order": "nd_rank_shift"}))
     table = text[text.index("2 runs: ") :].splitlines()
     assert table[1].split() == [
-        "run", "ranks", "calls", "bytes", "time", "÷", "first", "rate", "between", "nodes"
+        "run", "ranks", "calls", "bytes", "time", "÷", "first", "rate", "between"
     ]  # fmt: skip
     assert "1.00" in table[2]
     assert "run0: io.order=rank" in text
