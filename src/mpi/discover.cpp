@@ -106,7 +106,7 @@ Result<Placement> overridden(MPI_Comm comm, int root, int rank, const std::strin
   const size_t end = shared->find('\0');  // the name of root's file comes first
   auto given = placement::parse(std::string_view(*shared).substr(end + 1), found.ranks());
   if (!given)
-    return fail(EINVAL, "HAICHI_PLACEMENT: {}: {}", shared->substr(0, end), given.error().text);
+    return fail(EINVAL, "HAICHI_PLACEMENT={}: {}", shared->substr(0, end), given.error().text);
   if (given->places().empty()) given->set_places({found.places().begin(), found.places().end()});
   return given;
 }

@@ -35,7 +35,9 @@ Status read_node(const json& node, size_t index, Nodes& out) {
   if (!node.is_object())
     return fail(EINVAL, R"({} is {}; write {{"name": "n0", "ranks": "0-3"}})", where, shown(node));
   if (auto known = only_fields(node, where, {"name", "ranks"}); !known) return known;
-  const auto name = node.find("name"), list = node.find("ranks");
+  auto name = node.find("name");
+  const auto list = node.find("ranks");
+  if (name != node.end() && name->is_null()) name = node.end();  // as good as absent
   if (name != node.end() && (!name->is_string() || name->get_ref<const std::string&>().empty()))
     return fail(EINVAL, "{}.name is {}; write the node's name in quotes", where, shown(*name));
   if (list == node.end()) return fail(EINVAL, R"({}.ranks is missing; write "0-3,8")", where);
@@ -111,7 +113,7 @@ Result<RankPlace> read_place(const json& entry, size_t rank) {
 
 Status read_places(const json& document, Placement& placement) {
   const auto entries = document.find("places");
-  if (entries == document.end()) return {};
+  if (entries == document.end() || entries->is_null()) return {};
   if (!entries->is_array() || entries->size() != size_t(placement.ranks()))
     return fail(EINVAL, "\"places\" {}; give one for each of the {} ranks, or leave it out",
                 entries->is_array() ? fmt::format("has {} entries", entries->size())

@@ -76,12 +76,14 @@ TEST(PlacementJson, ReadsNamesRanksAndPlaces) {
 }
 
 TEST(PlacementJson, NamesAndPlacesMayBeAbsent) {
-  const auto p = from_json(R"({"schema":"haichi.placement/1","nodes":[{"ranks":"0-1"},
-                               {"name":"b","ranks":"2"}]})");
+  const auto p = from_json(R"({"schema":"haichi.placement/1","nodes":[{"name":null,"ranks":"0-1"},
+                               {"name":"b","ranks":"2"}],"places":null})");
   ASSERT_TRUE(p) << p.error().text;
   EXPECT_EQ(p->node_name(0), "node0");
   EXPECT_EQ(p->node_name(1), "b");
   EXPECT_TRUE(p->places().empty());
+  EXPECT_EQ(from_json(R"({"schema":"haichi.placement/1","nodes":[{"ranks":"0"}]})")->node_name(0),
+            "node0");
 }
 
 TEST(PlacementJson, WritesWhatADifferentReaderExpects) {

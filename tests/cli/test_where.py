@@ -14,10 +14,12 @@ import stat
 import subprocess
 from pathlib import Path
 
+import jsonschema
 import mpis
 import pytest
 from mpis import BUILD, HAICHI, ROOT, Mpi
 
+SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.placement.1.schema.json"
 EXAMPLES = ROOT / "machines" / "placements"
 DISAGREES, USAGE, BAD_INPUT = 1, 64, 78
 NAME_BYTES = 27
@@ -107,7 +109,7 @@ def test_one_host_in_every_notation(mpi: Mpi) -> None:
     done = where(mpi, 3, "--json")
     assert done.returncode == 0, done.stderr
     placement = json.loads(done.stdout)
-    assert placement["schema"] == "haichi.placement/1"
+    jsonschema.validate(placement, json.loads(SCHEMA.read_text()))
     assert placement["nodes"] == [{"name": this_name(), "ranks": "0-2"}]
     assert len(placement["places"]) == 3
     assert all(place["core"] in os.sched_getaffinity(0) for place in placement["places"])
@@ -188,7 +190,7 @@ def test_a_bad_file_is_one_clear_line(stock: Mpi, tmp_path: Path, case: str) -> 
     done = where(stock, 2, HAICHI_PLACEMENT=str(file))
     assert done.returncode == BAD_INPUT
     (line,) = complaints(done)
-    assert line.startswith(f"haichi where: error: HAICHI_PLACEMENT: {file}: ")
+    assert line.startswith(f"haichi where: error: HAICHI_PLACEMENT={file}: ")
     assert expected in line
     assert done.stdout == ""
 
