@@ -142,10 +142,10 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
 
 }  // namespace
 
-Announcement announce(FileState& state, const mpiio::Access& access, bool takes) {
+Announcement announce(FileState& state, const mpiio::Access& access, int64_t window) {
   Announcement a = {};
   a.options = fingerprint(state.options());
-  a.takes = takes && state.ready_as_aggregator();
+  a.window = window > 0 && state.ready_as_aggregator() ? window : 0;
   a.file_size = -1;
   const plan::Extent hull = access.hull();
   a.hull_begin = hull.begin;

@@ -18,7 +18,8 @@ namespace haichi::mpi {
 /// Fixed-size record of one rank, gathered on all (320 bytes a rank).
 struct Announcement {
   uint64_t options;    ///< fingerprint of the hints in force
-  int64_t takes;       ///< 0: this rank needs the call to be passed through
+  int64_t window;      ///< largest collective buffer in bytes that this rank can do with; 0: this
+                       ///< rank needs the call to be passed through
   int64_t hull_begin;  ///< of the file; begin >= end if the rank has no bytes
   int64_t hull_end;
   int64_t bytes;      ///< that the rank accesses
@@ -28,7 +29,7 @@ struct Announcement {
   std::byte encoded[264];
 };
 
-Announcement announce(FileState& state, const mpiio::Access& access, bool takes);
+Announcement announce(FileState& state, const mpiio::Access& access, int64_t window);
 
 /// One allgather on the file's communicator, in order of rank.
 Result<std::vector<Announcement>> agree(FileState& state, const Announcement& own);

@@ -28,6 +28,7 @@ struct Request {
   mpiio::Access access;
   mpiio::PatternPtr memory = mpiio::Pattern::block(0);
   int64_t position = 0;  ///< in the view's bytes
+  int64_t window = 0;    ///< largest collective buffer that this rank can do with
 };
 
 int error_class_of(int code) {
@@ -76,7 +77,8 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
   request.position = offset * state.etype_size;
   request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
   request.access = mpiio::Access(state.view, request.position, bytes);
-  if (!state.enough_memory(bytes)) return refuse("there is not enough memory");
+  request.window = state.affordable_window(bytes);
+  if (request.window == 0) return refuse("there is not enough memory");
   return request;
 }
 
@@ -125,7 +127,7 @@ class CallTrace : public ExecutionObserver {
 /// Empty if every rank can take the call and has the same hints.
 std::string objection(const std::vector<Announcement>& all) {
   for (size_t r = 0; r < all.size(); ++r) {
-    if (!all[r].takes) return fmt::format("rank {} of the file cannot take the call", r);
+    if (all[r].window == 0) return fmt::format("rank {} of the file cannot take the call", r);
     if (all[r].options != all[0].options)
       return fmt::format("ranks 0 and {} of the file have different hints", r);
   }
@@ -166,8 +168,10 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
   for (const Announcement& a : all) hulls.push_back({a.hull_begin, std::min(a.hull_end, limit)});
   request.access.clip(limit);
+  mpiio::TwoPhaseOptions options = state.options();
+  for (const Announcement& a : all) options.buffer = std::min(options.buffer, a.window);
   const mpiio::TwoPhasePlan plan =
-      mpiio::plan_two_phase(state.placement, state.options(), call.direction, hulls);
+      mpiio::plan_two_phase(state.placement, options, call.direction, hulls);
   describe(record, state, plan, all);
   auto others = collect_accesses(state, plan, all, request.access);
   if (!others) {
@@ -235,7 +239,7 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   }
   CallTrace trace(state, record);
   CollectiveOutcome outcome;
-  const auto all = agree(state, announce(state, request.access, request.refusal.empty()));
+  const auto all = agree(state, announce(state, request.access, request.window));
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
   const std::string why_not = all ? objection(*all) : all.error().text;
   if (why_not.empty()) {

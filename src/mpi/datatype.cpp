@@ -126,6 +126,7 @@ Result<Contents> Decoder::contents_of(MPI_Datatype type) {
   bool failed = false;
   if (large_contents(type, c, failed)) {
     if (failed) return fail(EINVAL, "the MPI library does not tell the datatype's contents");
+    unusual_ = true;
     return c;
   }
   c = {};
@@ -238,7 +239,7 @@ Result<TypeShape> Decoder::decode(MPI_Datatype type, int depth) {
   if (is_predefined(contents->combiner)) {
     if (contents->combiner != MPI_COMBINER_NAMED) unusual_ = true;
     auto shape = predefined(type, unusual_);
-    if (shape) shape->has_unusual_leaf = unusual_;
+    if (shape) shape->has_unusual_part = unusual_;
     return shape;
   }
   auto pattern = pattern_of(*contents, depth);

@@ -19,6 +19,8 @@ namespace {
 // statfs(2): a client of the network file system caches pages of its own, so that bytes written by
 // an aggregator need not be seen through the program's handle on another node.
 constexpr int64_t kNfsMagic = 0x6969;
+// Where memory is short, collective buffers shrink down to this; below, calls are passed through.
+constexpr int64_t kSmallestWindow = 64 << 10;
 
 std::string file_system_refusal(int fd) {
   struct stat file;
@@ -157,17 +159,24 @@ bool FileState::is_aggregator() {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-bool FileState::enough_memory(int64_t bytes) {
-  const int64_t window = options().buffer;
-  if (is_aggregator() && window_capacity_ < window) {
-    window_memory_.reset(new (std::nothrow) std::byte[size_t(window)]);
-    window_capacity_ = window_memory_ ? window : 0;
-    if (!window_memory_) return false;
+int64_t FileState::affordable_window(int64_t bytes) {
+  const int64_t asked = options().buffer;
+  const bool aggregator = is_aggregator();
+  for (int64_t window = asked;; window /= 2) {
+    if (aggregator && window_capacity_ < window) {
+      window_memory_.reset();
+      window_memory_.reset(new (std::nothrow) std::byte[size_t(window)]);
+      window_capacity_ = window_memory_ ? window : 0;
+    }
+    // Messages that are packed or wait to be unpacked take no more than this; asked for and given
+    // back untouched, which costs two system calls.
+    const int64_t packed = std::min(bytes, window) + (aggregator ? window : 0);
+    const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[size_t(packed)]);
+    if (room && (!aggregator || window_memory_)) return window;
+    if (window < 2 * kSmallestWindow) return 0;
+    window_memory_.reset();
+    window_capacity_ = 0;
   }
-  // Messages that are packed or wait to be unpacked take no more than this; asked for and given
-  // back untouched, which costs two system calls.
-  const int64_t packed = std::min(bytes, window) + (is_aggregator() ? window : 0);
-  return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[size_t(packed)]) != nullptr;
 }
 
 bool FileState::ready_as_aggregator() {

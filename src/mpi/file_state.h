@@ -47,9 +47,10 @@ class FileState {
 
   /// The collective buffer, kept while the file is open; null on ranks that are no aggregators.
   std::byte* window_memory() const { return window_memory_.get(); }
-  /// False if an access of `bytes` by this rank could run out of memory on the way: then the call is
-  /// passed through, since a rank that fails in the middle of an exchange makes all others wait.
-  bool enough_memory(int64_t bytes);
+  /// Largest collective buffer, up to what the hints ask for, with which this rank can carry out an
+  /// access of `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
+  /// each other: a rank that runs out of memory in the middle of an exchange makes all others wait.
+  int64_t affordable_window(int64_t bytes);
 
   /// Number of aggregators and the rest as the hints say; equal on all ranks if the hints are.
   mpiio::TwoPhaseOptions options() const;

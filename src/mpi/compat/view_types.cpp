@@ -19,7 +19,7 @@ bool needs_substitute([[maybe_unused]] const TypeShape& shape) {
 #if defined(OPEN_MPI)
   return false;
 #else
-  return shape.has_unusual_leaf && shape.pattern->blocks() <= kMaxBlocks;
+  return shape.has_unusual_part && shape.pattern->blocks() <= kMaxBlocks;
 #endif
 }
 

@@ -1,8 +1,9 @@
 // Equivalents for datatypes that an MPI library cannot take in a file view.
 //
 // ROMIO of MPICH 4.0.2 ends the program (MPI_Abort) in MPI_File_set_view if a pair type such as
-// MPI_DOUBLE_INT or an F90 type is part of the view; https://github.com/pmodels/mpich/issues/2088
-// and /5240 are of the same family. A file of haichi's gets a view of bytes with the same map.
+// MPI_DOUBLE_INT, an F90 type, or a type made by a large-count (_c) constructor is part of the
+// view; https://github.com/pmodels/mpich/issues/2088 and /5240 are of the same family. A file of
+// haichi's gets a view of bytes with the same map.
 #pragma once
 
 #include <mpi.h>

@@ -1,0 +1,217 @@
+"""Faults under the program: disks that fill up or fail, ranks that die, memory that runs out.
+
+Each fault is injected for real (a small file system, a preload that fails system calls, a kill, a
+limit); the program must get what the MPI standard says, or go on without haichi, and never hang.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import mpis
+import pytest
+
+HERE = Path(__file__).parent
+RANKS = 3
+PIECES, SIZE = 64, 1000
+CALL = re.compile(r"CALL rank (\d+) (\w+) class (\w+) count (-?\d+) ([\w-]+)")
+
+
+def one_per_abi() -> list[mpis.Mpi]:
+    """One MPICH and one Open MPI: faults do not depend on the release of the library."""
+    known = mpis.all_mpis()
+    return [
+        next((m for m in known if m.abi == abi and not m.missing), None)
+        or next(m for m in known if m.abi == abi)
+        for abi in ("mpich", "openmpi")
+    ]
+
+
+@pytest.fixture(params=one_per_abi(), ids=str)
+def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
+    """Each of the two in turn."""
+    if request.param.missing:
+        pytest.skip(request.param.missing)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def faultio(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The preload that makes file accesses fail."""
+    library = tmp_path_factory.mktemp("faultio") / "libfaultio.so"
+    subprocess.run(
+        ["cc", "-O2", "-fPIC", "-shared", "-o", library, HERE / "faultio.c", "-ldl"], check=True
+    )
+    return library
+
+
+class Probe:
+    """One run of probe.c under haichi and what its ranks were told."""
+
+    def __init__(self, mpi: mpis.Mpi, *arguments: str, preload: str = "", **env: str) -> None:
+        program = mpi.compile(HERE / "probe.c")
+        environment = mpi.preload(**env)
+        if preload:
+            environment["LD_PRELOAD"] += ":" + preload
+        self.done = mpi.run(RANKS, [program, *arguments], environment, timeout=60)
+        self.calls = [match.groups() for match in CALL.finditer(self.done.stdout)]
+
+    def classes(self, call: str) -> set[str]:
+        """The error classes that the ranks got from a call; all ranks must have got one."""
+        found = [c[2] for c in self.calls if c[1] == call]
+        assert len(found) == RANKS, self.done.stdout + self.done.stderr
+        return set(found)
+
+    def verdicts(self, call: str) -> set[str]:
+        """Whether the ranks' bytes were right."""
+        return {c[4] for c in self.calls if c[1] == call}
+
+
+def handled(report: Path) -> list[bool]:
+    """For each collective access of a report, whether haichi took it."""
+    calls = [c for f in json.loads(report.read_text())["files"] for c in f["calls"]]
+    return [c["handled"] for c in calls]
+
+
+def test_probe_is_right_without_a_fault(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    probe = Probe(mpi, str(tmp_path / "x"), HAICHI_REPORT=str(report))
+    assert probe.classes("write") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    assert handled(report) == [True, True]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB, which the probe's 192,000 bytes do not fit into."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], check=True)
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def test_full_disk(mpi: mpis.Mpi, small_disk: Path) -> None:
+    probe = Probe(mpi, str(small_disk / "x"), "mode=write")
+    assert probe.classes("write") == {"NO_SPACE"}
+    assert probe.done.returncode == 0
+    # What fitted is there, and right.
+    kept = (small_disk / "x").read_bytes()
+    first = bytes((i * 7 + 1) % 256 for i in range(SIZE))
+    assert kept[:SIZE] == first
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"), [("EIO", "IO"), ("EDQUOT", "QUOTA"), ("EROFS", "READ_ONLY")]
+)
+def test_write_error(
+    mpi: mpis.Mpi, tmp_path: Path, faultio: Path, error: str, expected: str
+) -> None:
+    probe = Probe(
+        mpi,
+        str(tmp_path / "x.dat"),
+        "mode=write",
+        preload=str(faultio),
+        FAULT_PATH="x.dat",
+        FAULT_WRITE=error,
+    )
+    assert probe.classes("write") == {expected}
+    assert probe.done.returncode == 0
+
+
+def test_read_error(mpi: mpis.Mpi, tmp_path: Path, faultio: Path) -> None:
+    assert Probe(mpi, str(tmp_path / "x.dat"), "mode=write").classes("write") == {"SUCCESS"}
+    probe = Probe(
+        mpi,
+        str(tmp_path / "x.dat"),
+        "mode=read",
+        preload=str(faultio),
+        FAULT_PATH="x.dat",
+        FAULT_READ="EIO",
+    )
+    assert probe.classes("read") == {"IO"}
+    assert probe.done.returncode == 0
+
+
+@pytest.mark.parametrize("fault", [{"FAULT_INTERRUPT": "2"}, {"FAULT_SHORT": "777"}], ids=str)
+def test_interrupted_and_short_transfers_lose_nothing(
+    mpi: mpis.Mpi, tmp_path: Path, faultio: Path, fault: dict[str, str]
+) -> None:
+    report = tmp_path / "report.json"
+    probe = Probe(
+        mpi,
+        str(tmp_path / "x.dat"),
+        preload=str(faultio),
+        FAULT_PATH="x.dat",
+        HAICHI_REPORT=str(report),
+        **fault,
+    )
+    assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    assert handled(report) == [True, True]
+
+
+def test_directory_that_is_not_there(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    path = str(tmp_path / "nowhere" / "x")
+    stock = mpi.run(RANKS, [mpi.compile(HERE / "probe.c"), path])
+    probe = Probe(mpi, path)
+    expected = {m.group(3) for m in CALL.finditer(stock.stdout)}
+    assert probe.classes("open") == expected
+    assert "SUCCESS" not in expected
+    assert probe.done.returncode == stock.returncode == 0
+
+
+def test_killed_rank_ends_the_job(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    probe = Probe(mpi, str(tmp_path / "x"), "kill=1")  # a hang is a TimeoutExpired
+    assert probe.done.returncode != 0
+
+
+def test_type_that_cannot_be_flattened_is_passed_through(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    probe = Probe(mpi, str(tmp_path / "x"), "deep=600", HAICHI_REPORT=str(report))
+    assert probe.classes("write") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    assert handled(report) == [False, False]
+    assert "nested deeper" in report.read_text()
+
+
+def test_wrong_setting_is_said_once_and_ignored(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    probe = Probe(mpi, str(tmp_path / "x"), HAICHI_IO_ORDER="sideways", HAICHI_REPORT=str(report))
+    assert probe.done.stderr.count("HAICHI_IO_ORDER=sideways") == 1
+    assert probe.verdicts("read") == {"right"}
+    assert handled(report) == [True, True]
+
+
+def test_report_that_cannot_be_written(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    probe = Probe(mpi, str(tmp_path / "x"), HAICHI_REPORT=str(tmp_path / "no" / "r.json"))
+    assert probe.verdicts("read") == {"right"}
+    assert probe.done.returncode == 0
+    assert probe.done.stderr.count("no report: ") == 1
+    assert not (tmp_path / "no").exists()
+
+
+def test_placement_that_does_not_fit_ends_the_job(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    placement = tmp_path / "placement.json"
+    placement.write_text('{"version": 1, "map": [[0, 2, 4, 1]]}')
+    probe = Probe(mpi, str(tmp_path / "x"), HAICHI_PLACEMENT=str(placement))
+    assert probe.done.returncode != 0
+    assert probe.done.stderr.count("haichi") >= 1
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("megabytes", [1, 4, 24])
+def test_little_memory_means_smaller_buffers(mpi: mpis.Mpi, tmp_path: Path, megabytes: int) -> None:
+    # The collective buffer of 16 MiB does not fit; stock Open MPI 4.1.4 hangs under 1 and 4 MiB.
+    report = tmp_path / "report.json"
+    probe = Probe(mpi, str(tmp_path / "x"), f"limit_mb={megabytes}", HAICHI_REPORT=str(report))
+    assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    assert handled(report) == [True, True]
