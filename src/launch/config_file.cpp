@@ -112,8 +112,11 @@ const Setting* setting_by_variable(std::string_view variable) {
 }
 
 const Setting* setting_near(std::string_view word) {
+  constexpr std::string_view kPrefix = "HAICHI_";
+  const size_t letters = word.size() - (word.starts_with(kPrefix) ? kPrefix.size() : 0);
+  // Two slips in a long name; anything else would guess a short name from another one.
+  size_t least = std::min<size_t>(3, letters / 3 + 1);
   const Setting* best = nullptr;
-  size_t least = 3;
   for (const Setting& row : settings_table()) {
     const size_t edits = std::min(distance(word, row.key), distance(word, row.variable));
     if (edits < least) {

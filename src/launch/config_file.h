@@ -36,7 +36,7 @@ Result<std::vector<FileSetting>> read_config(const std::string& path);
 const Setting* setting_by_key(std::string_view key);
 const Setting* setting_by_variable(std::string_view variable);
 
-/// A row whose key is one or two letters away, to say "did you mean"; null if none is near.
+/// The row whose key or variable is a slip or two away, to say "did you mean"; null if none is.
 const Setting* setting_near(std::string_view key_or_variable);
 
 }  // namespace haichi::launch

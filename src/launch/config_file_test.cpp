@@ -91,6 +91,7 @@ TEST(SettingNear, CorrectsSlipsAndNothingElse) {
   EXPECT_EQ(setting_near("io.ordr")->key, "io.order");
   EXPECT_EQ(setting_near("HAICHI_IO_LAYOT")->key, "io.layout");
   EXPECT_EQ(setting_near("HAICHI_COLOUR"), nullptr);
+  EXPECT_EQ(setting_near("HAICHI_FOO"), nullptr);
 }
 
 }  // namespace

@@ -10,6 +10,11 @@
 #include <string>
 #include <string_view>
 
+// CMake says which compiler the build uses.
+#ifndef HAICHI_TEST_CC
+#define HAICHI_TEST_CC "cc"
+#endif
+
 namespace haichi::launch {
 
 class TestFiles : public ::testing::Test {
