@@ -49,12 +49,11 @@ constexpr Setting kTable[] = {
     {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
-    {"report", "HAICHI_REPORT", "", Kind::path, "", "",
-     "File to write the run report to (haichi.report/1) at MPI_Finalize; %j is the job's id, %p "
-     "the "
-     "process id of rank 0."},
     {"report.events", "HAICHI_REPORT_EVENTS", "", Kind::integer, "4096", "",
      "Most trace events kept per rank; later ones are counted, not kept."},
+    {"report.file", "HAICHI_REPORT", "", Kind::path, "", "",
+     "File to write the run report to (haichi.report/1) at MPI_Finalize; %j is the job's id, %p "
+     "the process id of rank 0."},
 };
 
 int row_of(std::string_view key) {

@@ -42,15 +42,6 @@ std::string notation(const Setting& setting) {
   return "";
 }
 
-// The key in a TOML file. A key that continues another one (report, report.events) can't be a
-// table's key there and is quoted.
-std::string toml_key(const Setting& setting) {
-  for (const Setting& other : settings_table())
-    if (setting.key.starts_with(std::string(other.key) + "."))
-      return fmt::format("\"{}\"", setting.key);
-  return std::string(setting.key);
-}
-
 std::string toml_value(const Setting& setting, const std::string& value) {
   if (setting.kind == Setting::Kind::integer) return value;
   if (setting.kind == Setting::Kind::flag) return value == "0" || value.empty() ? "false" : "true";
@@ -103,7 +94,7 @@ std::string config_as_toml(const EffectiveSettings& settings) {
     if (s.key == "config") continue;  // names this file, and so can't stand in it
     text += fmt::format("# {}\n# {}; default {}\n{}{} = {}\n\n", s.help, notation(s),
                         s.fallback.empty() ? "empty" : s.fallback,
-                        row.value == s.fallback ? "# " : "", toml_key(s), toml_value(s, row.value));
+                        row.value == s.fallback ? "# " : "", s.key, toml_value(s, row.value));
   }
   return text;
 }

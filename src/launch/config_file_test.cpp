@@ -37,7 +37,7 @@ TEST(ParseConfig, TakesDottedKeysAndTables) {
     }
   }
   const auto dotted =
-      parse_config("io.order = \"rank\"\n\"report.events\" = 5\nreport = \"r\"\n", "x");
+      parse_config("io.order = \"rank\"\nreport.events = 5\nreport.file = \"r\"\n", "x");
   ASSERT_TRUE(dotted) << dotted.error().text;
   EXPECT_EQ(dotted->size(), 3u);
 }

@@ -90,7 +90,7 @@ TEST_F(EffectiveTest, TomlReadsBack) {
   const auto back = effective_settings(empty, {});
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(row(*back, "io.buffer").value, "4M");
-  EXPECT_EQ(row(*back, "report").value, "out dir/\"r\".json");
+  EXPECT_EQ(row(*back, "report.file").value, "out dir/\"r\".json");
   EXPECT_EQ(row(*back, "report.events").value, "7");
   EXPECT_EQ(row(*back, "disable").value, "1");
   EXPECT_EQ(row(*back, "io.order").source, "default");

@@ -148,19 +148,30 @@ class Merger {
     rank.erase("notes");
   }
 
+  /// Files in order of their first open; several opens of one path are one file.
   json files() {
     json result = json::array();
+    std::map<std::string, size_t> of_path;
     for (auto& [key, file] : files_) {
-      int64_t handled = 0;
-      for (json& call : file["calls"]) {
-        handled += call["handled"].get<bool>();
-        call["holes"] = holes_of(call["windows"]);
+      for (json& call : file["calls"]) call["holes"] = holes_of(call["windows"]);
+      const auto [entry, first] = of_path.try_emplace(file["path"], result.size());
+      if (first) {
+        file.erase("key");
+        result.push_back(std::move(file));
+        continue;
       }
-      file["access"] = handled > 0 || file["calls"].empty() ? "collective" : "passed through";
-      file["calls_not_listed"] = file["calls_seen"].get<int64_t>() - int64_t(file["calls"].size());
-      file.erase("key");
+      json& known = result[entry->second];
+      known["opens"] = known["opens"].get<int>() + 1;
+      known["calls_seen"] = known["calls_seen"].get<int64_t>() + file["calls_seen"].get<int64_t>();
+      for (json& call : file["calls"]) known["calls"].push_back(std::move(call));
+    }
+    for (json& file : result) {
+      const auto handled = [](const json& call) { return call["handled"].get<bool>(); };
+      const json& calls = file["calls"];
+      const bool any = calls.empty() || std::any_of(calls.begin(), calls.end(), handled);
+      file["access"] = any ? "collective" : "passed through";
+      file["calls_not_listed"] = file["calls_seen"].get<int64_t>() - int64_t(calls.size());
       file.erase("calls_seen");
-      result.push_back(std::move(file));
     }
     return result;
   }
@@ -299,7 +310,7 @@ void write_on_rank_0(Runtime& runtime, const std::vector<std::string>& texts) {
       {"files", merger.files()},
       {"traffic", {{"nodes", names}, {"bytes", bytes}}},
       {"ranks", std::move(ranks)}};
-  const std::string path = report_path(runtime.settings.text("report"));
+  const std::string path = report_path(runtime.settings.text("report.file"));
   const auto written =
       write_file_atomically(path, report.dump(-1, ' ', false, json::error_handler_t::replace));
   if (!written)
@@ -319,7 +330,7 @@ void keep_file_record(FileRecord record) {
 }
 
 void write_run_report(Runtime& runtime) {
-  if (runtime.settings.text("report").empty()) return;
+  if (runtime.settings.text("report.file").empty()) return;
   std::string own;
   {
     const std::lock_guard guard(runtime.mutex);

@@ -39,7 +39,7 @@ def test_lists_every_setting_with_its_source(tmp_path: Path) -> None:
 
 
 def test_json_holds_the_whole_table(tmp_path: Path) -> None:
-    (tmp_path / "haichi.toml").write_text('report = "r.json"\n"report.events" = 5\n')
+    (tmp_path / "haichi.toml").write_text('[report]\nfile = "r.json"\nevents = 5\n')
     done = mpis.run_bounded(
         [str(mpis.HAICHI), "config", "--json"],
         env={k: v for k, v in clean_environment().items() if k != "HAICHI_CONFIG"},
@@ -50,8 +50,8 @@ def test_json_holds_the_whole_table(tmp_path: Path) -> None:
     assert document["schema"] == "haichi.settings/1"
     assert document["file"] == "haichi.toml"
     table = rows(done)
-    assert table["report"]["value"] == "r.json"
-    assert table["report"]["source"] == "haichi.toml:1"
+    assert table["report.file"]["value"] == "r.json"
+    assert table["report.file"]["source"] == "haichi.toml:2"
     assert table["report.events"]["value"] == "5"
     order = table["io.order"]
     assert (order["variable"], order["hint"]) == ("HAICHI_IO_ORDER", "haichi_comm_order")
@@ -76,7 +76,7 @@ def test_toml_reads_back_as_what_it_was(tmp_path: Path) -> None:
     done = config("--toml", env=env)
     assert tomllib.loads(done.stdout) == {
         "io": {"buffer": "4M"},
-        "report": 'a "b".json',
+        "report.file": 'a "b".json',
         "report.events": 7,
     }
     file = tmp_path / "back.toml"

@@ -20,7 +20,7 @@ from haichi.report.model import Call, Event, File, PhaseName, Report
 from haichi.report.units import plural
 
 SUMMARY_SCHEMA = "haichi.summary/1"
-OUTPUT_SETTINGS = {"config", "log", "report", "report.events"}
+OUTPUT_SETTINGS = {"config", "log", "report.file", "report.events"}
 PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
 
 
