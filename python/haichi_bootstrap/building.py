@@ -12,8 +12,7 @@ from pathlib import Path
 from haichi_bootstrap import environments, packages, paths, shell
 from haichi_bootstrap.shell import Stop
 
-GROUPS = ("build", "mpi")
-PRESETS = ("release", "asan", "tsan")
+GROUPS = ("python", "build", "mpi")
 
 
 @contextlib.contextmanager
@@ -43,6 +42,12 @@ def set_up(
     without = packages.provide(groups)
     environments.provide(more)
     return without
+
+
+def set_up_python() -> None:
+    """Only .venv, for commands that need nothing that is compiled."""
+    packages.provide(["python"])
+    environments.provide_tools()
 
 
 def configure(preset: str = "release") -> Path:

@@ -2,11 +2,10 @@
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
-from haichi_bootstrap import building, checking, doctor, fresh, paths, shell, testing
+from haichi_bootstrap import building, checking, doctor, environments, fresh, paths, shell, testing
 from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
@@ -36,15 +35,12 @@ usage: ./haichi COMMAND
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command; returns its exit status. A Stop is one line on standard error."""
-    # As an exception, so that what was started ends with us and what was mounted is taken down.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    shell.ENDING.install()
     try:
         return _dispatch(list(arguments))
     except Stop as stop:
         print(f"haichi: {stop}", file=sys.stderr, flush=True)
         return stop.status
-    except KeyboardInterrupt:
-        return 130
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -103,12 +99,15 @@ def _check(arguments: list[str]) -> int:
 
 
 def _forward(name: str, arguments: list[str]) -> int:
-    """Becomes .venv's `python -m haichi`. The demo is built first, always; the others only where
-    nothing is built yet, so that they start at once."""
-    groups = (*building.GROUPS, "demo") if name in ("demo", "measure") else building.GROUPS
-    if name == "demo" or not building.ready():
+    """Becomes .venv's `python -m haichi`. The demo is built first, always; a report needs .venv
+    alone; the others are built only where nothing is yet, so that they start at once."""
+    if name == "report":
+        if not environments.tools_ready():
+            with building.alone():
+                building.set_up_python()
+    elif name == "demo" or not building.ready():
         with building.alone():
-            for package in building.set_up(groups):
+            for package in building.set_up((*building.GROUPS, "demo")):
                 shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
             building.build()
     sys.stdout.flush()

@@ -34,16 +34,21 @@ MPI_ABI = Environment(
 )
 
 
-def wanted() -> list[Environment]:
-    """The environments of this machine; .venv has cmake and ninja where the system has none."""
+def _tools() -> Environment:
+    """.venv, with cmake and ninja where the system has none."""
     tools = ["tools.txt"]
     names = {p.name for p in packages.missing(packages.of_groups(["build"]))}
     stamped = _read_stamp(paths.TOOLS).get("requirements", [])
     # Once taken from the wheels they count as present, so the stamp remembers that they are.
     if names & {"cmake", "ninja-build"} or "without-root.txt" in stamped:
         tools.append("without-root.txt")
+    return Environment(paths.TOOLS, tuple(tools), "pinned tools and what the command line imports")
+
+
+def wanted() -> list[Environment]:
+    """The environments that every build has."""
     return [
-        Environment(paths.TOOLS, tuple(tools), "pinned tools and what the command line imports"),
+        _tools(),
         Environment(paths.ROOT / ".venv-mpich5", ("mpich5.txt",), "MPICH 5 and the MPI-5 ABI"),
         Environment(paths.ROOT / ".venv-openmpi5", ("openmpi5.txt",), "Open MPI 5"),
     ]
@@ -53,6 +58,11 @@ def provide(more: Sequence[Environment] = ()) -> None:
     """Makes or refreshes what is not as requirements/ says; does nothing, quickly, if all is."""
     for environment in [*wanted(), *more]:
         _provide(environment)
+
+
+def provide_tools() -> None:
+    """The same for .venv alone."""
+    _provide(_tools())
 
 
 def _provide(environment: Environment) -> None:
@@ -118,5 +128,10 @@ def fits(environment: Environment) -> bool:
 
 
 def ready() -> bool:
-    """Whether all that every command needs are."""
+    """Whether the environments that every build has are."""
     return all(fits(environment) for environment in wanted())
+
+
+def tools_ready() -> bool:
+    """Whether .venv is."""
+    return fits(_tools())

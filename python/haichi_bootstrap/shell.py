@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -36,6 +37,38 @@ def words(command: Sequence[str | Path]) -> list[str]:
     return [str(word) for word in command]
 
 
+class _Ending:
+    """Turns SIGINT and SIGTERM into SystemExit, so that what was started ends with us and what was
+    mounted is taken down. Between the start of a program and the block that ends it, the exception
+    has to wait; signals reach the main thread alone, so only that one asks for it."""
+
+    def __init__(self) -> None:
+        self._waits = False
+        self._number = 0
+
+    def install(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._told)
+
+    def _told(self, number: int, frame: object) -> None:
+        self._number = number
+        if not self._waits:
+            sys.exit(128 + number)
+
+    def wait(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._waits = True
+
+    def wait_no_longer(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._waits = False
+            if self._number:
+                sys.exit(128 + self._number)
+
+
+ENDING = _Ending()
+
+
 def run(
     command: Sequence[str | Path],
     *,
@@ -56,6 +89,7 @@ def run(
         log.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         sink = stack.enter_context(open(log, "wb")) if log else None
+        ENDING.wait()
         try:
             process = subprocess.Popen(
                 words(command),
@@ -67,6 +101,7 @@ def run(
                 start_new_session=True,
             )
         except OSError as error:
+            ENDING.wait_no_longer()
             say(f"{command[0]}: {error.strerror}")
             return 127
         with _ended_with_us(process), _limited(process, timeout) as expired:
@@ -82,6 +117,7 @@ def run(
 @contextlib.contextmanager
 def _ended_with_us(process: subprocess.Popen) -> Iterator[None]:
     try:
+        ENDING.wait_no_longer()
         yield
     finally:
         # What the program left running would hold pipes, ports and processors; also after Ctrl-C.
@@ -97,7 +133,6 @@ def _limited(process: subprocess.Popen, timeout: float | None) -> Iterator[list[
     if timeout is None:
         yield expired
         return
-    import threading
 
     def end() -> None:
         expired.append(True)
