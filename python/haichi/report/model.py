@@ -17,7 +17,6 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
 
 REPORT_SCHEMA = "haichi.report/1"
-PLACEMENT_SCHEMA = "haichi.placement/1"
 
 PhaseName = Literal["read", "exchange", "write", "agree"]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -49,17 +48,6 @@ def parse_rank_list(text: str) -> list[int]:
             raise ValueError(f'"{text}" names more than {1 << 24} ranks')
         ranks.extend(range(begin, end + 1))
     return ranks
-
-
-def rank_list(ranks: list[int]) -> str:
-    """The compact form of ascending ranks: `[0, 1, 2, 5]` becomes `0-2,5`."""
-    runs: list[list[int]] = []
-    for rank in ranks:
-        if runs and rank == runs[-1][1] + 1:
-            runs[-1][1] = rank
-        else:
-            runs.append([rank, rank])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
 class Node(Form):

@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from haichi.report.model import Call, Event, File, PhaseName, Report
 from haichi.report.units import plural
 
-SUMMARY_SCHEMA = "haichi.summary/1"
 OUTPUT_SETTINGS = {"config", "log", "report.file", "report.events"}
 PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import synthetic
 from haichi.report.load import ReportError, load
-from haichi.report.model import Placement, parse_rank_list, rank_list
+from haichi.report.model import Placement, parse_rank_list
 
 
 def test_reads_what_a_run_writes(write: Callable[..., Path]) -> None:
@@ -114,9 +114,12 @@ def test_terminal_codes_in_a_message_are_made_harmless(tmp_path: Path) -> None:
     assert "\\x1b[31mred\\n" in refused(path)
 
 
-@pytest.mark.parametrize("text", ["0", "0-3", "0-3,8", "1,3,5-6"])
-def test_rank_lists_go_both_ways(text: str) -> None:
-    assert rank_list(parse_rank_list(text)) == text
+@pytest.mark.parametrize(
+    ("text", "ranks"),
+    [("0", [0]), ("0-3", [0, 1, 2, 3]), ("0-1,8", [0, 1, 8]), ("1,3,5-6", [1, 3, 5, 6])],
+)
+def test_rank_lists_are_read(text: str, ranks: list[int]) -> None:
+    assert parse_rank_list(text) == ranks
 
 
 @pytest.mark.parametrize("text", ["", "-1", "3-1", "1,1", "2,1", "1-", "a", "0-3,3", "1 ,2"])
