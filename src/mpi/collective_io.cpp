@@ -102,8 +102,9 @@ class CallTrace : public ExecutionObserver {
     add(trace::Phase::exchange, e.round, e.begin_ns, e.end_ns, e.bytes_sent);
   }
   void moved(int peer, int64_t bytes) override {
-    const int from = state_.world_node[size_t(state_.rank)];
-    const int to = state_.world_node[size_t(peer)];
+    const placement::Placement& world = state_.runtime.world;
+    const int from = world.node_of(state_.runtime.rank);
+    const int to = world.node_of(state_.world_rank[size_t(peer)]);
     (from == to ? record_.bytes_inside : record_.bytes_between) += bytes;
     const std::lock_guard guard(state_.runtime.mutex);
     state_.runtime.recorder.sent(to, bytes);
@@ -153,7 +154,8 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
   if (hull.empty()) hull = {};
   record.file_begin = hull.begin;
   record.file_end = hull.end;
-  record.aggregators = plan.aggregators.ranks;
+  for (const int rank : plan.aggregators.ranks)
+    record.aggregators.push_back(state.world_rank[size_t(rank)]);
   record.layout = name_of(state.options().layout);
   record.order = name_of(plan.order);
   record.window = plan.window;
@@ -258,6 +260,7 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
     if (!call.offset) move_pointer(file, state, request, outcome.bytes);
   } else {
     record.elapsed_ns = now_ns() - begin_ns;
+    record.why.push_back(request.refusal.empty() ? why_not : request.refusal);
     if (request.refusal.empty())
       state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
   }

@@ -2,6 +2,7 @@
 // every MPI call made here goes to the MPI library.
 #include <string.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "generated/hooks.h"
@@ -28,14 +29,11 @@ MPI_Comm own_communicator(MPI_Comm comm) {
   return own;
 }
 
-/// Node in the world's numbering of each rank of `comm`; nothing if some rank is of another world.
-std::optional<std::vector<int>> world_nodes(MPI_Comm comm, const placement::Placement& world) {
+/// Rank in MPI_COMM_WORLD of each rank of `comm`; nothing if some rank is of another world.
+std::optional<std::vector<int>> ranks_of_this_world(MPI_Comm comm) {
   auto ranks = world_ranks(comm);
-  if (!ranks) return std::nullopt;
-  for (int& rank : *ranks) {
-    if (rank == MPI_UNDEFINED) return std::nullopt;
-    rank = world.node_of(rank);
-  }
+  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end())
+    return std::nullopt;
   return std::move(*ranks);
 }
 
@@ -46,10 +44,10 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
   auto path = posix_path(filename);
   int rank;
   real().Comm_rank(own, &rank);
-  const auto world_node = world_nodes(own, runtime.world);
+  const auto world_rank = ranks_of_this_world(own);
   const auto where = placement_of(own, runtime.world);
   // Rank 0 names the file; the smallest of all answers is the agreed one.
-  int64_t answer[2] = {opened && path && where && world_node, INT64_MAX};
+  int64_t answer[2] = {opened && path && where && world_rank, INT64_MAX};
   if (rank == 0) answer[1] = (int64_t{runtime.rank} << 32) | g_files_opened.fetch_add(1);
   int64_t agreed[2] = {0, 0};
   if (real().Allreduce(answer, agreed, 2, handles().int64, handles().op_min, own) != MPI_SUCCESS ||
@@ -63,7 +61,7 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
   auto state = std::make_shared<FileState>(runtime, own, std::move(*path), amode);
   state->rank = rank;
   state->placement = *where;
-  state->world_node = *world_node;
+  state->world_rank = *world_rank;
   state->record.key = agreed[1];
   state->take_hints(info);
   state->ready_as_aggregator();  // now, since the file may be renamed or removed later

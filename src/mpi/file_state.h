@@ -68,7 +68,7 @@ class FileState {
   const int amode;
   int rank = 0;
   placement::Placement placement;
-  std::vector<int> world_node;  ///< of each rank of `comm`
+  std::vector<int> world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
 
   mpiio::View view;
   int64_t etype_size = 1;

@@ -124,7 +124,7 @@ std::vector<std::string> gather(const Runtime& runtime, const std::string& own) 
 }
 
 /// Joins what the ranks say of the same file and call. The record of the file's rank 0 is the one
-/// with aggregators; sums are over all ranks.
+/// with reasons, or that of the lowest rank if the call was passed through; sums are over all.
 class Merger {
  public:
   void add_rank(json& rank) {
@@ -216,7 +216,7 @@ class Merger {
       return;
     }
     json &a = merged, &b = call;
-    if (a["aggregators"].empty()) std::swap(a, b);  // b is the file's rank 0
+    if (a["why"].empty()) std::swap(a, b);  // b is the file's rank 0
     for (const char* sum : {"bytes_inside", "bytes_between"})
       a[sum] = a[sum].get<int64_t>() + b[sum].get<int64_t>();
     for (const char* sum : {"whole", "separate", "rmw"})

@@ -11,7 +11,7 @@ namespace haichi::mpi {
 class Runtime;
 
 /// One collective access as one rank saw it. The fields from `bytes` to `why` are filled in on rank
-/// 0 of the file only; the others on every rank.
+/// 0 of the file only (`why` on every rank if the call was passed through); the others on all.
 struct CallRecord {
   int64_t index = 0;        ///< within the file, equal on all its ranks
   int32_t event_call = -1;  ///< what this rank's trace events of the call carry as `call`
@@ -23,7 +23,7 @@ struct CallRecord {
   int64_t windows_whole = 0, windows_separate = 0, windows_rmw = 0;
   int64_t bytes = 0;  ///< of all ranks
   int64_t file_begin = 0, file_end = 0;
-  std::vector<int> aggregators;
+  std::vector<int> aggregators;  ///< ranks of MPI_COMM_WORLD
   std::string layout, order;
   int window = 0;
   int64_t cycles = 0;
