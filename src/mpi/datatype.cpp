@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "generated/real.h"
@@ -34,7 +35,7 @@ class Decoder {
   Result<PatternPtr> indexed(const Contents& c, const TypeShape& child);
   Result<PatternPtr> structure(const Contents& c, int depth);
   PatternPtr block_of(const TypeShape& child, int64_t count);
-  bool unusual_ = false;
+  bool plain_ = true;
 };
 
 bool is_predefined(int combiner) {
@@ -46,14 +47,14 @@ void free_contents(const Contents& c) {
   for (MPI_Datatype type : c.types) {
     int ints, addresses, types, combiner;
     if (real().Type_get_envelope(type, &ints, &addresses, &types, &combiner) == MPI_SUCCESS &&
-        !is_predefined(combiner))
+        ints + addresses + types > 0 && !is_predefined(combiner))
       real().Type_free(&type);
   }
 }
 
 // A predefined type: contiguous, except for pair types, which are C structs. Only the short one has
 // a hole in its middle; the others have theirs, if any, at the end.
-Result<TypeShape> predefined(MPI_Datatype type, bool& unusual) {
+Result<TypeShape> predefined(MPI_Datatype type, bool& plain) {
   MPI_Count size, lower_bound, extent;
   if (real().Type_size_x(type, &size) != MPI_SUCCESS ||
       real().Type_get_extent_x(type, &lower_bound, &extent) != MPI_SUCCESS)
@@ -71,7 +72,7 @@ Result<TypeShape> predefined(MPI_Datatype type, bool& unusual) {
                                        {offsetof(ShortInt, index), Pattern::block(sizeof(int))}});
   else
     shape.pattern = Pattern::block(size);
-  if (size != extent) unusual = true;
+  if (size != extent) plain = false;
   return shape;
 }
 
@@ -126,7 +127,7 @@ Result<Contents> Decoder::contents_of(MPI_Datatype type) {
   bool failed = false;
   if (large_contents(type, c, failed)) {
     if (failed) return fail(EINVAL, "the MPI library does not tell the datatype's contents");
-    unusual_ = true;
+    plain_ = false;
     return c;
   }
   c = {};
@@ -134,6 +135,8 @@ Result<Contents> Decoder::contents_of(MPI_Datatype type) {
   int ints, addresses, types;
   if (real().Type_get_envelope(type, &ints, &addresses, &types, &c.combiner) != MPI_SUCCESS)
     return fail(EINVAL, "the MPI library does not tell the datatype's envelope");
+  // MPICH 4.0.2 gives pair types a combiner that is not MPI_COMBINER_NAMED, and no contents.
+  if (ints == 0 && addresses == 0 && types == 0) c.combiner = MPI_COMBINER_NAMED;
   if (is_predefined(c.combiner)) return c;
   std::vector<int> small(static_cast<size_t>(ints));
   std::vector<MPI_Aint> places(static_cast<size_t>(addresses));
@@ -237,18 +240,21 @@ Result<TypeShape> Decoder::decode(MPI_Datatype type, int depth) {
   auto contents = contents_of(type);
   if (!contents) return tl::unexpected(contents.error());
   if (is_predefined(contents->combiner)) {
-    if (contents->combiner != MPI_COMBINER_NAMED) unusual_ = true;
-    auto shape = predefined(type, unusual_);
-    if (shape) shape->has_unusual_part = unusual_;
+    if (contents->combiner != MPI_COMBINER_NAMED) plain_ = false;
+    auto shape = predefined(type, plain_);
+    if (shape) shape->plain = plain_;
     return shape;
   }
+  if (depth > 0 || contents->combiner == MPI_COMBINER_RESIZED ||
+      std::find(contents->numbers.begin(), contents->numbers.end(), 0) != contents->numbers.end())
+    plain_ = false;
   auto pattern = pattern_of(*contents, depth);
   free_contents(*contents);
   if (!pattern) return tl::unexpected(pattern.error());
   MPI_Count lower_bound, extent;
   if (real().Type_get_extent_x(type, &lower_bound, &extent) != MPI_SUCCESS)
     return fail(EINVAL, "datatype has no extent");
-  return TypeShape{*pattern, lower_bound, extent, unusual_};
+  return TypeShape{*pattern, lower_bound, extent, plain_};
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ struct TypeShape {
   mpiio::PatternPtr pattern;
   int64_t lower_bound = 0;
   int64_t extent = 0;
-  /// True if a pair type (MPI_DOUBLE_INT, ...), an F90 type or a type with large counts is part of
-  /// it: some MPI libraries do not take these in file views. See src/mpi/compat/view_types.h.
-  bool has_unusual_part = false;
+  /// True if the type is one constructor over a named type, without empty blocks, made with small
+  /// counts: what every MPI library can take in a file view. See src/mpi/compat/view_types.h.
+  bool plain = true;
 
   int64_t size() const { return pattern->size(); }
 };

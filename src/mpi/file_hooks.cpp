@@ -102,7 +102,7 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
   MPI_Datatype given_etype = etype, given_filetype = filetype;
   bool substituted = false;
   const auto elementary = decode_type(etype), tile = decode_type(filetype);
-  if (elementary && tile && datarep && strcmp(datarep, "native") == 0 && tile->size() > 0 &&
+  if (elementary && tile && datarep && strcmp(datarep, "native") == 0 &&
       (needs_substitute(*elementary) || needs_substitute(*tile))) {
     const auto bytes = contiguous_bytes(elementary->size());
     const auto view = byte_type_like(*tile);

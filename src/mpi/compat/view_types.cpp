@@ -19,7 +19,7 @@ bool needs_substitute([[maybe_unused]] const TypeShape& shape) {
 #if defined(OPEN_MPI)
   return false;
 #else
-  return shape.has_unusual_part && shape.pattern->blocks() <= kMaxBlocks;
+  return !shape.plain && shape.size() > 0 && shape.pattern->blocks() <= kMaxBlocks;
 #endif
 }
 
@@ -35,9 +35,10 @@ Result<MPI_Datatype> byte_type_like(const TypeShape& shape) {
   if (real().Type_create_struct(int(lengths.size()), lengths.data(), places.data(), types.data(),
                                 &bare) != MPI_SUCCESS)
     return fail(ENOMEM, "the MPI library cannot make a view of bytes");
-  const bool made = real().Type_create_resized(bare, MPI_Aint(shape.lower_bound),
-                                               MPI_Aint(shape.extent), &type) == MPI_SUCCESS &&
-                    real().Type_commit(&type) == MPI_SUCCESS;
+  // Tiles follow each other by the extent alone; ROMIO loops on some lower bounds other than 0.
+  const bool made =
+      real().Type_create_resized(bare, 0, MPI_Aint(shape.extent), &type) == MPI_SUCCESS &&
+      real().Type_commit(&type) == MPI_SUCCESS;
   real().Type_free(&bare);
   if (!made) return fail(ENOMEM, "the MPI library cannot make a view of bytes");
   return type;

@@ -1,9 +1,11 @@
 // Equivalents for datatypes that an MPI library cannot take in a file view.
 //
-// ROMIO of MPICH 4.0.2 ends the program (MPI_Abort) in MPI_File_set_view if a pair type such as
+// In MPI_File_set_view, ROMIO of MPICH 4.0.2 ends the program (MPI_Abort) if a pair type such as
 // MPI_DOUBLE_INT, an F90 type, or a type made by a large-count (_c) constructor is part of the
-// view; https://github.com/pmodels/mpich/issues/2088 and /5240 are of the same family. A file of
-// haichi's gets a view of bytes with the same map.
+// view, and loops for ever on some nests of resized types, subarrays and empty blocks;
+// https://github.com/pmodels/mpich/issues/2088 and /5240 are of the same family. So a file of
+// haichi's gets a view of bytes with the same map, unless its type is as plain as can be. ROMIO
+// itself spells every view out in blocks, so this costs about what it costs anyway.
 #pragma once
 
 #include <mpi.h>
