@@ -114,8 +114,10 @@ class Mpi:
         )
 
     def preload(self, **env: str) -> dict[str, str]:
-        """The environment of the raw preload line, with further variables."""
-        return {"LD_PRELOAD": str(self.shim), **env}
+        """The environment of the raw preload line, with further variables. What is preloaded
+        already (a sanitizer's library) stays, behind the shim."""
+        before = os.environ.get("LD_PRELOAD")
+        return {"LD_PRELOAD": f"{self.shim}:{before}" if before else str(self.shim), **env}
 
     def compile(
         self, source: Path, *flags: str, into: Path | None = None, fortran: bool = False

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from haichi_bootstrap import building, environments, packages, paths, shell
+from haichi_bootstrap.shell import Stop
 
 LOGS = paths.OUT / "test"
 GROUPS = (*building.GROUPS, "demo", "tests")
@@ -37,7 +38,7 @@ class Outcome:
 class Sanitizer:
     preset: str
     env: dict[str, str]
-    programs: bool  # whether the tests that start other programs can run under it
+    runtime: str  # what programs that know nothing of it must load first; "" if they can't run so
 
 
 SANITIZERS = {
@@ -49,9 +50,9 @@ SANITIZERS = {
             "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:abort_on_error=1",
             "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         },
-        True,
+        "libasan.so",
     ),
-    "thread": Sanitizer("tsan", {"TSAN_OPTIONS": "halt_on_error=1"}, False),
+    "thread": Sanitizer("tsan", {"TSAN_OPTIONS": "halt_on_error=1"}, ""),
 }
 
 
@@ -67,13 +68,25 @@ def test(*, quick: bool = False, only: str | None = None, sanitize: str | None =
     env = dict(sanitizer.env) if sanitizer else {}
     total = Outcome()
     total.add(unit_tests(folder, quick=quick, only=only, env=env))
-    if sanitizer and not sanitizer.programs:
+    if sanitizer and not sanitizer.runtime:
         shell.say(
             "haichi: programs are not run under ThreadSanitizer: MPI libraries are not built for it"
         )
     else:
+        env |= _preloaded(sanitizer)
         total.add(program_tests(folder, quick=quick, only=only, env=env))
     return conclude(total)
+
+
+def _preloaded(sanitizer: Sanitizer | None) -> dict[str, str]:
+    """Loads the sanitizer into every program that the tests start. A shim would bring it along, but
+    behind the C library, and then it sees no malloc and finds nothing on the heap."""
+    if not sanitizer:
+        return {}
+    found = (shell.output(["g++", f"-print-file-name={sanitizer.runtime}"]) or "").strip()
+    if not found.startswith("/"):
+        raise Stop(f"the compiler has no {sanitizer.runtime}; install the sanitizers of your g++")
+    return {"LD_PRELOAD": found}
 
 
 def conclude(total: Outcome) -> int:
