@@ -14,8 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 
 std::vector<Extent> windows_of(const FileDomains& domains, int a) {
-  std::vector<Extent> windows;
-  for (int64_t c = 0; c < domains.cycles(); ++c) windows.push_back(domains.window(a, c));
+  std::vector<Extent> windows(static_cast<size_t>(domains.cycles()));
+  for (size_t c = 0; c < windows.size(); ++c) windows[c] = domains.window(a, int64_t(c));
   return windows;
 }
 

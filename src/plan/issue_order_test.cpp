@@ -19,8 +19,8 @@ constexpr IssueOrder kAll[] = {IssueOrder::rank, IssueOrder::pairwise, IssueOrde
 
 std::vector<int> all_peers(const Placement& placement, IssueOrder order, int me) {
   const PeerOrder peers(placement, order, me);
-  std::vector<int> list;
-  for (int k = 0; k < peers.size(); ++k) list.push_back(peers.peer(k));
+  std::vector<int> list(static_cast<size_t>(peers.size()));
+  for (int k = 0; k < peers.size(); ++k) list[size_t(k)] = peers.peer(k);
   return list;
 }
 
@@ -217,9 +217,9 @@ TEST(IssueOrder, HoldsForAHundredThousandRanks) {
 }
 
 TEST(IssueOrder, IsTheAlgorithmsAtAHundredThousandRanks) {
-  std::vector<int> ids;  // 8 nodes of unequal size, interleaved
+  std::vector<int> ids(100'000);  // 8 nodes of unequal size, interleaved
   test::Random random(4);
-  for (int rank = 0; rank < 100'000; ++rank) ids.push_back(int(random.below(random.below(8) + 1)));
+  for (int& id : ids) id = int(random.below(random.below(8) + 1));
   const Placement placement(ids);
   const PaperInput paper(ids);
   for (const int me : {0, 54'321, 99'999})

@@ -311,7 +311,9 @@ class Run {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       if (ranks_[r].state == State::finished) continue;
       ++waiting;
-      if (named < kRanksNamed && ++named) text += (named == 1 ? ": " : "; ") + plight(int(r));
+      if (named == kRanksNamed) continue;
+      text += (named == 0 ? ": " : "; ") + plight(int(r));
+      ++named;
     }
     if (waiting > named) text += fmt::format("; and {} more", waiting - named);
     return fail(EDEADLK, "deadlock of {} of {} ranks{}", waiting, ranks_.size(), text);
