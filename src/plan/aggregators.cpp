@@ -78,7 +78,7 @@ Aggregators choose_aggregators(const placement::Placement& placement, Layout lay
   const Number number = wanted > 0 ? number_asked_for(wanted, placement.ranks())
                                    : number_by_default(placement.nodes(), stripes);
   Aggregators chosen;
-  chosen.why = number.why;
+  chosen.why = fmt::format("{}: {}", counted(number.value, "aggregator"), number.why);
   if (layout == Layout::packed && wanted > 0) {
     const auto first = placement.by_node().first(size_t(number.value));
     chosen.ranks.assign(first.begin(), first.end());

@@ -20,7 +20,7 @@ std::string_view name_of(Layout layout);
 
 struct Aggregators {
   std::vector<int> ranks;  ///< in the order in which file domains are dealt to them
-  std::string why;         ///< how their number came about: "one per node (4 nodes), ..."
+  std::string why;         ///< their number and its reason: "4 aggregators: one per node ..."
 };
 
 /// How many, and which.

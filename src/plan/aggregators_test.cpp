@@ -64,18 +64,18 @@ TEST(ChooseAggregators, DefaultIsOnePerNodeInBothLayouts) {
   for (const Layout layout : {Layout::roundrobin, Layout::packed}) {
     const Aggregators chosen = choose_aggregators(uneven, layout, 0, 0);
     EXPECT_THAT(chosen.ranks, ElementsAre(0, 2, 4));
-    EXPECT_EQ(chosen.why, "one per node (3 nodes), cb_nodes not given");
+    EXPECT_EQ(chosen.why, "3 aggregators: one per node (3 nodes), cb_nodes not given");
   }
 }
 
 TEST(ChooseAggregators, ANumberAskedForIsCutAtTheRanks) {
   const Placement two = placement::block(2, 2);
-  EXPECT_EQ(choose_aggregators(two, Layout::roundrobin, 3, 0).why, "as asked for");
+  EXPECT_EQ(choose_aggregators(two, Layout::roundrobin, 3, 0).why, "3 aggregators: as asked for");
   const Aggregators cut = choose_aggregators(two, Layout::packed, 64, 7);
   EXPECT_THAT(cut.ranks, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(cut.why, "64 asked for, cut at 4 ranks");
+  EXPECT_EQ(cut.why, "4 aggregators: 64 asked for, cut at 4 ranks");
   const Aggregators alone = choose_aggregators(placement::block(1, 1), Layout::packed, 2, 0);
-  EXPECT_EQ(alone.why, "2 asked for, cut at 1 rank");
+  EXPECT_EQ(alone.why, "1 aggregator: 2 asked for, cut at 1 rank");
 }
 
 TEST(ChooseAggregators, NodesWithoutRanksLeftAreSkipped) {
@@ -98,10 +98,10 @@ TEST(ChooseAggregators, StripesAreSharedEvenlyByDefault) {
   EXPECT_EQ(default_number(4, 4), 4);
   EXPECT_EQ(default_number(64, 64), 64);
   EXPECT_EQ(choose_aggregators(placement::block(4, 2), Layout::roundrobin, 0, 6).why,
-            "largest divisor of 6 stripes with at most one per node (4 nodes), "
+            "3 aggregators: largest divisor of 6 stripes with at most one per node (4 nodes), "
             "cb_nodes not given");
   EXPECT_EQ(choose_aggregators(placement::block(4, 2), Layout::roundrobin, 0, 1).why,
-            "one per stripe (1 stripe, 4 nodes), cb_nodes not given");
+            "1 aggregator: one per stripe (1 stripe, 4 nodes), cb_nodes not given");
 }
 
 TEST(ChooseAggregators, DefaultForStripesIsTheLargestDivisorThatFits) {
