@@ -26,8 +26,7 @@ static bench_run_t run_at(const void* context, int64_t k) {
   if (b->mode == kLarge)
     return (bench_run_t){.memory = 0, .file = b->rank * b->block, .size = b->block};
   const int64_t i = k / b->own[1], j = k % b->own[1], g = b->ghost;
-  const int64_t row_in_memory =
-      ((i + g) * (b->own[1] + 2 * g) + (j + g)) * (b->own[2] + 2 * g) + g;
+  const int64_t row_in_memory = ((i + g) * (b->own[1] + 2 * g) + (j + g)) * (b->own[2] + 2 * g) + g;
   const int64_t row_in_file =
       ((b->start[0] + i) * b->n[1] + b->start[1] + j) * b->n[2] + b->start[2];
   return (bench_run_t){.memory = row_in_memory * kElement,

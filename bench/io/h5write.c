@@ -11,8 +11,8 @@
 #include <string.h>
 
 typedef struct {
-  hsize_t n;                     // rows and columns of the dataset
-  hsize_t start[2], count[2];    // this rank's hyperslab
+  hsize_t n;                   // rows and columns of the dataset
+  hsize_t start[2], count[2];  // this rank's hyperslab
 } slab_t;
 
 static void fail(const char* what) {
@@ -20,8 +20,8 @@ static void fail(const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-#define CHECK(call, what) \
-  do {                    \
+#define CHECK(call, what)       \
+  do {                          \
     if ((call) < 0) fail(what); \
   } while (0)
 
@@ -107,14 +107,15 @@ static int run(const char* path, int columns, hsize_t n, int rank, int ranks) {
   const long long wrong = wrong_values(&slab, data);
   free(data);
   if (rank == 0) {
-    printf("{\"program\": \"h5write\", \"ranks\": %d, "
-           "\"shape\": {\"n\": %llu, \"cut\": \"%s\"}, \"bytes\": %llu, \"verified\": true, "
-           "\"results\": [{\"op\": \"write\", \"repetition\": 0, \"seconds\": %.6f, "
-           "\"wrong_bytes\": 0}, {\"op\": \"read\", \"repetition\": 0, \"seconds\": %.6f, "
-           "\"wrong_bytes\": %lld}]}\n",
-           ranks, (unsigned long long)n, columns ? "columns" : "rows",
-           (unsigned long long)(n * n * sizeof(double)), write_s, read_s,
-           wrong * (long long)sizeof(double));
+    printf(
+        "{\"program\": \"h5write\", \"ranks\": %d, "
+        "\"shape\": {\"n\": %llu, \"cut\": \"%s\"}, \"bytes\": %llu, \"verified\": true, "
+        "\"results\": [{\"op\": \"write\", \"repetition\": 0, \"seconds\": %.6f, "
+        "\"wrong_bytes\": 0}, {\"op\": \"read\", \"repetition\": 0, \"seconds\": %.6f, "
+        "\"wrong_bytes\": %lld}]}\n",
+        ranks, (unsigned long long)n, columns ? "columns" : "rows",
+        (unsigned long long)(n * n * sizeof(double)), write_s, read_s,
+        wrong * (long long)sizeof(double));
     fflush(stdout);
   }
   return wrong != 0;
@@ -131,7 +132,8 @@ int main(int argc, char** argv) {
   if (argc < 2 || argc > 4 || (strcmp(cut, "rows") != 0 && strcmp(cut, "columns") != 0) ||
       n < ranks || n > 65536) {
     if (rank == 0)
-      fprintf(stderr, "usage: h5write FILE [rows|columns] [N], N from the number of ranks to 65536\n");
+      fprintf(stderr,
+              "usage: h5write FILE [rows|columns] [N], N from the number of ranks to 65536\n");
   } else {
     code = run(argv[1], strcmp(cut, "columns") == 0, (hsize_t)n, rank, ranks);
   }

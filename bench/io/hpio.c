@@ -51,8 +51,8 @@ static void check(const hpio_t* p) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  hpio_t p = {.size = 3744, .space = 256, .count = 1500,
-              .memory = kNoncontiguous, .file = kNoncontiguous};
+  hpio_t p = {
+      .size = 3744, .space = 256, .count = 1500, .memory = kNoncontiguous, .file = kNoncontiguous};
   MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p.ranks);
   const bench_flag_t flags[] = {

@@ -42,10 +42,11 @@ static void print_usage(const char* program, const bench_flag_t* flags) {
     for (const bench_flag_t* flag = flags; flag->name; ++flag)
       printf("  --%-16s %s%s%s\n", flag->name, flag->choices ? flag->choices : "",
              flag->choices ? ": " : "", flag->help);
-    printf("  --op               write|read|both (both); read expects the file of a write\n"
-           "  --repetitions      how often in this process (1)\n"
-           "  --hint KEY=VALUE   an MPI_Info hint for the file; repeatable\n"
-           "  --no-verify        do not check what was read\n");
+    printf(
+        "  --op               write|read|both (both); read expects the file of a write\n"
+        "  --repetitions      how often in this process (1)\n"
+        "  --hint KEY=VALUE   an MPI_Info hint for the file; repeatable\n"
+        "  --no-verify        do not check what was read\n");
   }
   MPI_Finalize();
   exit(0);
@@ -150,8 +151,7 @@ static int64_t wrong_bytes(const bench_pattern_t* pattern, const unsigned char* 
 
 static int64_t payload(const bench_pattern_t* pattern) {
   int64_t bytes = 0;
-  for (int64_t k = 0; k < pattern->runs; ++k)
-    bytes += pattern->run_at(pattern->context, k).size;
+  for (int64_t k = 0; k < pattern->runs; ++k) bytes += pattern->run_at(pattern->context, k).size;
   return bytes;
 }
 
@@ -191,8 +191,7 @@ static outcome_t operation(const bench_options_t* options, const bench_pattern_t
     bench_check(MPI_File_write_all(file, memory, 1, pattern->memtype, &status),
                 "MPI_File_write_all");
   else
-    bench_check(MPI_File_read_all(file, memory, 1, pattern->memtype, &status),
-                "MPI_File_read_all");
+    bench_check(MPI_File_read_all(file, memory, 1, pattern->memtype, &status), "MPI_File_read_all");
   outcome.operation = slowest(MPI_Wtime() - start);
 
   MPI_Count moved = 0;
@@ -224,10 +223,11 @@ static outcome_t read_once(const bench_options_t* options, const bench_pattern_t
 
 static void print_outcome(const char* name, int repetition, const outcome_t* outcome, int64_t wrong,
                           int first) {
-  printf("%s{\"op\": \"%s\", \"repetition\": %d, \"seconds\": %.6f, \"open_s\": %.6f, "
-         "\"close_s\": %.6f, \"wrong_bytes\": %lld}",
-         first ? "" : ", ", name, repetition, outcome->operation, outcome->open, outcome->close,
-         (long long)wrong);
+  printf(
+      "%s{\"op\": \"%s\", \"repetition\": %d, \"seconds\": %.6f, \"open_s\": %.6f, "
+      "\"close_s\": %.6f, \"wrong_bytes\": %lld}",
+      first ? "" : ", ", name, repetition, outcome->operation, outcome->open, outcome->close,
+      (long long)wrong);
 }
 
 static void print_head(const bench_options_t* options, const bench_pattern_t* pattern,
@@ -239,10 +239,11 @@ static void print_head(const bench_options_t* options, const bench_pattern_t* pa
   library[strcspn(library, "\n\"\\")] = '\0';
   for (char* c = library; *c; ++c)
     if (*c == '\t') *c = ' ';
-  printf("{\"program\": \"%s\", \"mpi\": \"%s\", \"ranks\": %d, \"shape\": %s, "
-         "\"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, \"results\": [",
-         pattern->program, library, ranks, pattern->shape, (long long)bytes,
-         (long long)pattern->file_bytes, options->verify ? "true" : "false");
+  printf(
+      "{\"program\": \"%s\", \"mpi\": \"%s\", \"ranks\": %d, \"shape\": %s, "
+      "\"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, \"results\": [",
+      pattern->program, library, ranks, pattern->shape, (long long)bytes,
+      (long long)pattern->file_bytes, options->verify ? "true" : "false");
 }
 
 static int64_t sum_over_ranks(int64_t value) {

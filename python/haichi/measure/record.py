@@ -56,7 +56,7 @@ def print_measurement(console: Console, measurement: Measurement) -> None:
     console.print(f"[bold]{measurement.what}[/bold]: {about.place}")
     console.print(
         f"{about.cores} cores, Linux {about.kernel}, load {about.load_before:.1f} before; "
-        f"medians of {measurement.repetitions} interleaved repetitions, [smallest–largest]"
+        f"medians of {measurement.repetitions} interleaved repetitions, \\[smallest–largest]"
     )
     programs = dict.fromkeys((c.program, c.ranks) for c in measurement.cases)
     for program, ranks in programs:
