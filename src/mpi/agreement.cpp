@@ -20,8 +20,9 @@ constexpr int kAccessTag = 2;
 
 uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
   uint64_t hash = 14695981039346656037ull;  // FNV-1a
-  for (const int64_t part : {int64_t(o.layout), int64_t(o.order), int64_t(o.aggregators),
-                             int64_t(o.window), o.buffer, o.stripe_unit, int64_t(o.stripes)})
+  for (const int64_t part :
+       {int64_t(o.layout), int64_t(o.order), int64_t(o.aggregators), int64_t(o.window), o.buffer,
+        o.stripe_unit, int64_t(o.stripes), int64_t(o.may_go_direct)})
     hash = (hash ^ uint64_t(part)) * 1099511628211ull;
   return hash;
 }
@@ -151,6 +152,7 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
   a.hull_begin = hull.begin;
   a.hull_end = hull.end;
   a.bytes = access.end() - access.begin();
+  a.blocks = access.blocks();
   const mpiio::AggregatorFile file = state.aggregator_file();
   struct stat facts;
   if (file.fd >= 0 && file.os->fstat(file.fd, &facts) == 0) a.file_size = facts.st_size;

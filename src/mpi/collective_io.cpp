@@ -13,6 +13,7 @@
 #include "mpi/datatype.h"
 #include "mpi/executor.h"
 #include "mpiio/collective_buffer.h"
+#include "mpiio/direct.h"
 
 namespace haichi::mpi {
 namespace {
@@ -163,28 +164,41 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
   record.why = plan.why;
 }
 
-/// The two phases themselves. Returns this rank's error as an errno value.
-int transfer(FileState& state, const CollectiveCall& call, Request& request,
-             const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
-  std::vector<plan::Extent> hulls;
-  const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
-  for (const Announcement& a : all) hulls.push_back({a.hull_begin, std::min(a.hull_end, limit)});
-  request.access.clip(limit);
-  mpiio::TwoPhaseOptions options = state.options();
-  for (const Announcement& a : all) options.buffer = std::min(options.buffer, a.window);
-  const mpiio::TwoPhasePlan plan =
-      mpiio::plan_two_phase(state.placement, options, call.direction, hulls);
-  describe(record, state, plan, all);
-  auto others = collect_accesses(state, plan, all, request.access);
-  if (!others) {
-    state.runtime.note(others.error().text);
-    return others.error().code;
+int noted(FileState& state, std::initializer_list<const Status*> statuses) {
+  for (const Status* status : statuses) {
+    if (*status) continue;
+    state.runtime.note(fmt::format("{}: {}", state.path, status->error().text));
+    return status->error().code;
   }
-  for (mpiio::Access& access : *others) access.clip(limit);
-  mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, *others);
+  return 0;
+}
+
+/// Every rank accesses the file itself. Returns this rank's error as an errno value.
+int access_directly(FileState& state, const CollectiveCall& call, const Request& request,
+                    CallTrace& trace) {
+  // Larger parts would leave the processor's cache between being packed and being written.
+  constexpr int64_t kBounce = 1 << 20;
+  mpiio::DirectSchedule schedule(call.direction, request.access.end() - request.access.begin());
+  mpiio::DirectBuffers buffers(
+      {.own = &request.access,
+       .memory = static_cast<std::byte*>(call.memory),
+       .memory_pattern = request.memory,
+       .file = state.aggregator_file(),
+       .bounce = std::span(state.window_memory(), size_t(std::min(kBounce, request.window))),
+       .record = CallTrace::record_phase,
+       .record_context = &trace});
+  const Status ran = Executor(state.comm, 0, &trace).run(schedule, buffers);
+  return noted(state, {&ran, &buffers.status()});
+}
+
+/// The two phases. Returns this rank's error as an errno value.
+int exchange_and_access(FileState& state, const CollectiveCall& call, const Request& request,
+                        const mpiio::TwoPhasePlan& plan, const std::vector<mpiio::Access>& others,
+                        CallRecord& record, CallTrace& trace) {
+  mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others);
   mpiio::CollectiveBuffer buffers({.plan = &plan,
                                    .my_aggregator = schedule.my_aggregator(),
-                                   .others = &*others,
+                                   .others = &others,
                                    .window_memory = state.window_memory(),
                                    .memory = static_cast<std::byte*>(call.memory),
                                    .memory_pattern = request.memory,
@@ -196,12 +210,31 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   record.windows_whole = buffers.totals().whole;
   record.windows_separate = buffers.totals().separate;
   record.windows_rmw = buffers.totals().rmw;
-  for (const Status* status : {&ran, &buffers.status()}) {
-    if (*status) continue;
-    state.runtime.note(fmt::format("{}: {}", state.path, status->error().text));
-    return status->error().code;
+  return noted(state, {&ran, &buffers.status()});
+}
+
+/// Carries the access out as planned. Returns this rank's error as an errno value.
+int transfer(FileState& state, const CollectiveCall& call, Request& request,
+             const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
+  const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
+  mpiio::TwoPhaseOptions options = state.options();
+  std::vector<mpiio::RankDemand> demands;
+  for (const Announcement& a : all) {
+    options.buffer = std::min(options.buffer, a.window);
+    demands.push_back({{a.hull_begin, std::min(a.hull_end, limit)}, a.bytes, a.blocks});
   }
-  return 0;
+  request.access.clip(limit);
+  const mpiio::TwoPhasePlan plan =
+      mpiio::plan_two_phase(state.placement, options, call.direction, demands);
+  describe(record, state, plan, all);
+  if (plan.direct) return access_directly(state, call, request, trace);
+  auto others = collect_accesses(state, plan, all, request.access);
+  if (!others) {
+    state.runtime.note(others.error().text);
+    return others.error().code;
+  }
+  for (mpiio::Access& access : *others) access.clip(limit);
+  return exchange_and_access(state, call, request, plan, *others, record, trace);
 }
 
 /// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the

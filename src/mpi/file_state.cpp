@@ -95,9 +95,7 @@ void FileState::give_hints(MPI_Info info) const {
     if (row.hint.empty()) continue;
     std::string value = settings_.text(row.key);
     if (row.key == "io.aggregators")
-      value = std::to_string(
-          plan::choose_aggregators(placement, options().layout, options().aggregators, 0)
-              .ranks.size());
+      value = std::to_string(mpiio::aggregators_for(placement, options()).ranks.size());
     if (row.kind == Setting::Kind::bytes || row.kind == Setting::Kind::bytes_or_none)
       value = std::to_string(settings_.number(row.key));
     // A stripe size or count of 0 means "not given": then the key is not there, as without haichi.
@@ -133,6 +131,9 @@ mpiio::TwoPhaseOptions FileState::options() const {
   options.window = int(std::min<int64_t>(settings_.number("io.window"), INT32_MAX));
   // One message is at most one window, and MPI counts bytes in an int.
   options.buffer = std::min<int64_t>(settings_.number("io.buffer"), 1 << 30);
+  // `enable` asks for collective buffering in so many words.
+  options.may_go_direct =
+      settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";
   options.stripe_unit = settings_.number("io.stripe_unit");
   options.stripes = int(std::min<int64_t>(settings_.number("io.stripes"), INT32_MAX));
   return options;
@@ -146,10 +147,7 @@ mpiio::Holes FileState::holes() const {
 
 const std::vector<int>& FileState::aggregator_ranks() {
   if (aggregators_.empty()) {
-    const mpiio::TwoPhaseOptions o = options();
-    aggregators_ = plan::choose_aggregators(placement, o.layout, o.aggregators,
-                                            o.stripe_unit > 0 ? o.stripes : 0)
-                       .ranks;
+    aggregators_ = mpiio::aggregators_for(placement, options()).ranks;
   }
   return aggregators_;
 }

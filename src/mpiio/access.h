@@ -59,6 +59,8 @@ class Access {
   std::vector<std::byte> encode(int64_t from, int64_t to) const;
   static Result<Access> decode(std::span<const std::byte> data);
 
+  /// Contiguous pieces that it consists of, about: counted in whole tiles of the view.
+  int64_t blocks() const { return pattern_->blocks(); }
   int64_t footprint() const { return pattern_->footprint(); }
 
  private:

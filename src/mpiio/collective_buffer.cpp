@@ -213,7 +213,8 @@ Status CollectiveBuffer::modify(plan::Extent part, std::span<std::byte> scratch)
   const int64_t write_begin = now_ns();
   const Status done = write_fully(
       os, config_.file.fd,
-      std::span(config_.window_memory + (part.begin - window_.begin), size_t(part.size())), part.begin);
+      std::span(config_.window_memory + (part.begin - window_.begin), size_t(part.size())),
+      part.begin);
   totals_.bytes_read += *got;
   if (done) totals_.bytes_written += part.size();
   if (config_.record) {

@@ -18,21 +18,51 @@ Step exchange_step(Step::Kind kind, int peer, plan::Slice from, plan::Slice to) 
   return step;
 }
 
+// From this mean size of a rank's pieces on, a system call for each costs less than moving them.
+constexpr int64_t kDirectPiece = 512;
+
 }  // namespace
 
+bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
+  return placement.nodes() == 1 && options.aggregators == 0 && options.may_go_direct;
+}
+
+plan::Aggregators aggregators_for(const placement::Placement& placement,
+                                  const TwoPhaseOptions& options) {
+  if (may_be_direct(placement, options)) {
+    auto all = plan::choose_aggregators(placement, options.layout, placement.ranks(), 0);
+    all.why =
+        fmt::format("{} aggregators: all ranks, since they are on one node; cb_nodes not given",
+                    placement.ranks());
+    return all;
+  }
+  return plan::choose_aggregators(placement, options.layout, options.aggregators,
+                                  options.stripe_unit > 0 ? options.stripes : 0);
+}
+
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
-                            Direction direction, const std::vector<plan::Extent>& hulls) {
+                            Direction direction, const std::vector<RankDemand>& demands) {
   plan::Extent range{INT64_MAX, INT64_MIN};
-  for (const plan::Extent& hull : hulls) {
-    if (hull.empty()) continue;
-    range.begin = std::min(range.begin, hull.begin);
-    range.end = std::max(range.end, hull.end);
+  int64_t bytes = 0, blocks = 0;
+  for (const RankDemand& demand : demands) {
+    if (demand.hull.empty()) continue;
+    range.begin = std::min(range.begin, demand.hull.begin);
+    range.end = std::max(range.end, demand.hull.end);
+    bytes += demand.bytes;
+    blocks += demand.blocks;
   }
   if (range.empty()) range = {};
   TwoPhasePlan result;
   result.direction = direction;
-  result.aggregators = plan::choose_aggregators(placement, options.layout, options.aggregators,
-                                                options.stripe_unit > 0 ? options.stripes : 0);
+  result.aggregators = aggregators_for(placement, options);
+  if (may_be_direct(placement, options) && blocks > 0 && bytes / blocks >= kDirectPiece) {
+    result.direct = true;
+    result.why.push_back(
+        fmt::format("no exchange: all ranks are on one node, and their pieces have {} bytes in the "
+                    "mean, at least {}",
+                    bytes / blocks, kDirectPiece));
+    return result;
+  }
   const int count = int(result.aggregators.ranks.size());
   result.domains =
       plan::FileDomains(range, count, options.buffer, options.stripe_unit, options.stripe_unit);

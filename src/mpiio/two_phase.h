@@ -27,12 +27,21 @@ struct TwoPhaseOptions {
   int window = 32;            ///< most sends outstanding per rank; 0: no limit
   int64_t buffer = 16 << 20;  ///< bytes of one aggregator's collective buffer
   int64_t stripe_unit = 0;    ///< bytes; 0: not striped
+  bool may_go_direct = true;  ///< ranks may access the file themselves where that is cheaper
   int stripes = 0;            ///< servers that the file is striped over; 0: not known
+};
+
+/// What one rank wants of a collective access.
+struct RankDemand {
+  plan::Extent hull;  ///< of the file; empty: it has no bytes
+  int64_t bytes = 0;
+  int64_t blocks = 0;  ///< contiguous pieces of the file
 };
 
 /// What all ranks decide alike before a collective access, and why.
 struct TwoPhasePlan {
   Direction direction = Direction::write;
+  bool direct = false;  ///< every rank accesses the file itself; nothing below is used
   plan::Aggregators aggregators;
   plan::FileDomains domains{{}, 1, 1, 0, 0};
   plan::IssueOrder order = plan::IssueOrder::rank;
@@ -40,9 +49,18 @@ struct TwoPhasePlan {
   std::vector<std::string> why;
 };
 
-/// `hulls[r]` is the extent of the file that rank r accesses (empty: it has no bytes).
+/// True if plan_two_phase may decide that every rank accesses the file itself: all ranks are on one
+/// node and the user did not ask for aggregators. Every rank then needs the file open.
+bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options);
+
+/// The aggregators under the options: as many as wanted, else one per node, else, on a single node,
+/// all ranks, since no network lies between them.
+plan::Aggregators aggregators_for(const placement::Placement& placement,
+                                  const TwoPhaseOptions& options);
+
+/// `demands[r]` is that of rank r.
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
-                            Direction direction, const std::vector<plan::Extent>& hulls);
+                            Direction direction, const std::vector<RankDemand>& demands);
 
 /// Buffers of the schedule's slices.
 inline constexpr int kOwnMemory = 0;         ///< positions relative to the access's begin

@@ -60,9 +60,10 @@ struct Job {
   FileTotals totals;
 
   Status run(uint64_t seed) {
-    std::vector<plan::Extent> hulls;
-    for (const Access& a : accesses) hulls.push_back(a.hull());
-    const TwoPhasePlan plan = plan_two_phase(placement, options, direction, hulls);
+    std::vector<RankDemand> demands;
+    for (const Access& a : accesses) demands.push_back({a.hull(), a.end() - a.begin(), a.blocks()});
+    options.may_go_direct = false;
+    const TwoPhasePlan plan = plan_two_phase(placement, options, direction, demands);
     std::vector<std::unique_ptr<TwoPhaseSchedule>> schedules;
     std::vector<std::unique_ptr<CollectiveBuffer>> buffers;
     std::vector<std::vector<std::byte>> windows;
@@ -77,7 +78,7 @@ struct Job {
                                    .my_aggregator = schedules.back()->my_aggregator(),
                                    .others = &accesses,
                                    .window_memory = windows.back().data(),
-          .memory = memory[size_t(r)].data(),
+                                   .memory = memory[size_t(r)].data(),
                                    .memory_pattern = memory_patterns[size_t(r)],
                                    .file = {&file, 3, true},
                                    .holes = holes}));

@@ -17,7 +17,7 @@
 namespace haichi::placement {
 
 /// Most ranks that a text may describe; a larger one is taken for a slip of the pen.
-inline constexpr int kMaxRanks = 1 << 24;
+inline constexpr int kMaxRanks = 16'777'216;
 
 /// haichi.placement/1 (docs/guide/placement.md):
 ///   {"schema": "haichi.placement/1", "nodes": [{"name": "n0", "ranks": "0-3,8"}, ...],

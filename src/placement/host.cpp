@@ -14,7 +14,7 @@ namespace haichi::placement {
 namespace {
 
 // Kernels are built for at most 8,192 cores; this leaves room.
-constexpr int kMostCores = 1 << 16;
+constexpr int kMostCores = 65'536;
 
 uint64_t fnv1a(std::string_view text, uint64_t hash) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -55,12 +55,14 @@ Placement Placement::subset(std::span<const int> ranks) const {
 
 Placement block(int nodes, int per_node) {
   std::vector<int> node_of_rank;
+  node_of_rank.reserve(size_t(nodes) * size_t(per_node));
   for (int rank = 0; rank < nodes * per_node; ++rank) node_of_rank.push_back(rank / per_node);
   return Placement(node_of_rank);
 }
 
 Placement round_robin(int nodes, int per_node) {
   std::vector<int> node_of_rank;
+  node_of_rank.reserve(size_t(nodes) * size_t(per_node));
   for (int rank = 0; rank < nodes * per_node; ++rank) node_of_rank.push_back(rank % nodes);
   return Placement(node_of_rank);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 
 #include "placement/formats.h"
@@ -90,27 +91,30 @@ std::string rank_table(const Placement& placement, const std::vector<RankDetails
 std::string pack(const RankDetails& d) {
   const auto& h = d.hardware;
   std::string text;
-  for (const std::string& field : {d.host, d.problem, d.binding.threads, d.binding.numa_nodes,
-                                   fmt::format("{} {} {} {} {}", h.packages, h.cores, h.threads,
-                                               h.numa_nodes, int(d.binding.bound))})
+  for (const std::string& field :
+       {d.host, d.problem, d.binding.threads, d.binding.numa_nodes, std::to_string(h.packages),
+        std::to_string(h.cores), std::to_string(h.threads), std::to_string(h.numa_nodes),
+        std::to_string(int(d.binding.bound))})
     text += field + '\0';
   return text;
 }
 
 RankDetails unpack(const std::string& text) {
-  std::array<std::string, 5> field;
+  std::array<std::string, 9> field;
   size_t at = 0;
   for (std::string& f : field) {
     f = text.substr(at, text.find('\0', at) - at);
     at += f.size() + 1;
   }
-  RankDetails d = {field[0], field[1], {}, {field[2], field[3], false}};
-  int bound = 0;
-  auto& h = d.hardware;
-  sscanf(field[4].c_str(), "%d %d %d %d %d", &h.packages, &h.cores, &h.threads, &h.numa_nodes,
-         &bound);
-  d.binding.bound = bound != 0;
-  return d;
+  const auto number = [&](size_t i) {
+    int value = 0;
+    std::from_chars(field[i].data(), field[i].data() + field[i].size(), value);
+    return value;
+  };
+  return {field[0],
+          field[1],
+          {number(4), number(5), number(6), number(7)},
+          {field[2], field[3], number(8) != 0}};
 }
 
 std::string where_table(const Placement& placement, const std::vector<RankDetails>& details,
