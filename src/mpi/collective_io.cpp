@@ -293,6 +293,7 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
     if (!call.offset) move_pointer(file, state, request, outcome.bytes);
   } else {
     record.elapsed_ns = now_ns() - begin_ns;
+    record.bytes = request.access.end() - request.access.begin();
     record.why.push_back(request.refusal.empty() ? why_not : request.refusal);
     if (request.refusal.empty())
       state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));

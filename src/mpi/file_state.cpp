@@ -80,7 +80,10 @@ void FileState::take_hints(MPI_Info info) {
     const auto known = std::find_if(settings_table().begin(), settings_table().end(),
                                     [&](const Setting& s) { return s.hint == key; });
     if (known == settings_table().end()) {
-      if (is_unserved_hint(key)) record.ignored_hints.push_back(key + "=" + value);
+      auto& ignored = record.ignored_hints;
+      const std::string hint = key + "=" + value;
+      if (is_unserved_hint(key) && std::find(ignored.begin(), ignored.end(), hint) == ignored.end())
+        ignored.push_back(hint);
       continue;
     }
     if (auto done = settings_.set(known->key, value, "hint"); !done)

@@ -153,6 +153,8 @@ class Merger {
     json result = json::array();
     std::map<std::string, size_t> of_path;
     for (auto& [key, file] : files_) {
+      std::erase_if(file["calls"].get_ref<json::array_t&>(),
+                    [](const json& call) { return call.is_null(); });
       for (json& call : file["calls"]) call["holes"] = holes_of(call["windows"]);
       const auto [entry, first] = of_path.try_emplace(file["path"], result.size());
       if (first) {
@@ -217,7 +219,7 @@ class Merger {
     }
     json &a = merged, &b = call;
     if (a["why"].empty()) std::swap(a, b);  // b is the file's rank 0
-    for (const char* sum : {"bytes_inside", "bytes_between"})
+    for (const char* sum : {"bytes", "bytes_inside", "bytes_between"})
       a[sum] = a[sum].get<int64_t>() + b[sum].get<int64_t>();
     for (const char* sum : {"whole", "separate", "rmw"})
       a["windows"][sum] = a["windows"][sum].get<int64_t>() + b["windows"][sum].get<int64_t>();

@@ -115,6 +115,8 @@ void Runtime::start() {
     if (refused) real().Abort(h.comm_world, kBadInputExit);
     return;
   }
+  // The ranks' clocks in the report start together.
+  if (!settings.text("report.file").empty()) real().Barrier(h.comm_world);
   const int64_t events =
       std::min(settings.number("report.events"), kMaxEventsOfJob / world->ranks() + 1);
   g_runtime.store(new Runtime(std::move(settings), std::move(*world), rank, size_t(events)),

@@ -69,12 +69,12 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   result.order = options.order;
   result.window = options.window;
   result.why.push_back(result.aggregators.why);
-  result.why.push_back(
-      fmt::format("layout {} over {} nodes", name_of(options.layout), placement.nodes()));
+  result.why.push_back(fmt::format("layout {} over {} node{}", name_of(options.layout),
+                                   placement.nodes(), placement.nodes() == 1 ? "" : "s"));
   result.why.push_back(fmt::format(
-      "{} cycles: bytes {} to {} in {} of at most {} bytes", result.domains.cycles(), range.begin,
-      range.end, options.stripe_unit > 0 ? "stripes" : "even domains cut in windows",
-      options.buffer));
+      "{} cycle{}: bytes {} to {} in {} of at most {} bytes", result.domains.cycles(),
+      result.domains.cycles() == 1 ? "" : "s", range.begin, range.end,
+      options.stripe_unit > 0 ? "stripes" : "even domains cut in windows", options.buffer));
   result.why.push_back(
       fmt::format("messages in order {}, at most {} sends outstanding", name_of(options.order),
                   options.window ? std::to_string(options.window) : "any number of"));
