@@ -64,5 +64,6 @@ int bench_run(const bench_options_t* options, const bench_pattern_t* pattern);
 
 // The byte that belongs at offset x of the file: never 0, so that a hole is not taken for data.
 static inline unsigned char bench_byte(int64_t x) {
-  return (unsigned char)(1 + (((uint32_t)x * 2654435761u) >> 24) % 255);
+  const uint32_t hash = ((uint32_t)x * 2654435761u) >> 24;
+  return (unsigned char)(hash == 255 ? 1 : hash + 1);
 }
