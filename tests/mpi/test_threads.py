@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 @pytest.mark.parametrize("cb_nodes", ["0", "2"], ids=["direct", "exchange"])
 def test_threads_with_files_of_their_own(mpi: mpis.Mpi, tmp_path: Path, cb_nodes: str) -> None:
     if mpi.abi != "openmpi":
-        pytest.skip("stock MPICH does not finish the program itself: its threads spin under one lock")
+        pytest.skip("stock MPICH does not finish this itself: its threads spin under one lock")
     program = mpi.compile(HERE / "threads.c", "-pthread")
     environment = mpi.preload(HAICHI_IO_AGGREGATORS=cb_nodes, HAICHI_LOG="error")
     done = mpi.run(2, [program, tmp_path, "5"], environment, timeout=90)
