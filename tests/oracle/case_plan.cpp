@@ -150,6 +150,8 @@ bool is_collective(StepKind kind) {
   return kind >= StepKind::write_all && kind <= StepKind::read_at_all;
 }
 
+bool is_independent(StepKind kind) { return kind >= StepKind::write; }
+
 Plan make_plan(uint64_t seed, uint64_t number, int world, const Features& features) {
   Plan plan;
   plan.seed = seed, plan.number = number, plan.features = features;

@@ -40,6 +40,8 @@ bool is_read(StepKind kind);
 bool has_offset(StepKind kind);     ///< an explicit offset, not the individual file pointer
 bool is_collective(StepKind kind);  ///< one of the four calls that haichi handles
 
+bool is_independent(StepKind kind);  ///< a call of each rank on its own
+
 struct Step {
   StepKind kind;
   uint64_t id;  ///< names its random numbers; stays when other steps are left out

@@ -13,6 +13,7 @@ const std::vector<FeatureRow>& feature_table() {
       {"resized-memory", "resized memory types"},
       {"resized-view", "resized filetypes and etypes"},
       {"lower-view", "filetypes with a lower bound other than 0"},
+      {"shifted-view", "filetypes whose data reach beyond their upper bound"},
       {"array-memory", "subarray and darray memory types"},
       {"array-view", "subarray and darray filetypes"},
       {"nested-memory", "memory types of more than one constructor"},

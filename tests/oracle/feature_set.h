@@ -20,6 +20,7 @@ enum class Feature {
   resized_memory,
   resized_view,
   lower_view,
+  shifted_view,
   array_memory,
   array_view,
   nested_memory,

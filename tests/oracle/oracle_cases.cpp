@@ -177,9 +177,9 @@ int run_cases(const Options& options) {
   int64_t most = 0;
   MPI_Reduce(&calls, &most, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
   if (me == 0) {
-    std::printf("oracle: %llu cases, %llu failed, seed %llu%s%s\n", (unsigned long long)ran,
-                (unsigned long long)failed, (unsigned long long)options.seed,
-                failed ? ", numbers" : "", numbers.c_str());
+    std::printf("oracle: %llu cases, %llu failed, %lld collective calls, seed %llu%s%s\n",
+                (unsigned long long)ran, (unsigned long long)failed, (long long)most,
+                (unsigned long long)options.seed, failed ? ", numbers" : "", numbers.c_str());
   }
   return failed ? 1 : 0;
 }
