@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <unordered_map>
 #include <vector>
@@ -26,21 +27,22 @@ constexpr int64_t kMostFileBytes = int64_t{1} << 30;
 // be cut short; the identity decides.
 struct Record {
   uint64_t identity;
+  uint64_t ballot;
   int32_t core, cores, numa_node;
   char name[27];  // not terminated if it fills the field
   char has_file;
 };
-static_assert(sizeof(Record) == 48);
+static_assert(sizeof(Record) == 56);
 
 Status checked(int code, const char* function) {
   if (code == MPI_SUCCESS) return {};
   return fail(EIO, "{} failed with MPI error {}", function, code);
 }
 
-Record own_record(bool has_file) {
+Record own_record(bool has_file, uint64_t ballot) {
   const placement::Host host = placement::this_host();
   const placement::RankPlace place = placement::this_place();
-  Record record = {host.identity, place.core, place.cores, place.numa_node, {}, has_file};
+  Record record = {host.identity, ballot, place.core, place.cores, place.numa_node, {}, has_file};
   std::string_view name = host.name;
   if (name.size() > sizeof record.name) name = name.substr(0, name.find('.'));
   name = name.substr(0, sizeof record.name);
@@ -161,16 +163,19 @@ Result<Extent> extent_of(MPI_Comm comm) {
 
 }  // namespace
 
-Result<Placement> discover(MPI_Comm comm, const std::string& file) {
+Result<Placement> discover(MPI_Comm comm, const std::string& file, Ballot* ballot) {
   const auto extent = extent_of(comm);
   if (!extent) return tl::unexpected(extent.error());
-  const Record mine = own_record(!file.empty());
+  const Record mine = own_record(!file.empty(), ballot ? ballot->mine : 0);
   std::vector<Record> records(static_cast<size_t>(extent->size));
   const MPI_Datatype byte = handles().byte;
   const auto done = checked(
       real().Allgather(&mine, int(sizeof mine), byte, records.data(), int(sizeof mine), byte, comm),
       "MPI_Allgather");
   if (!done) return tl::unexpected(done.error());
+  if (ballot)
+    ballot->alike = std::all_of(records.begin(), records.end(),
+                                [&](const Record& r) { return r.ballot == mine.ballot; });
   Placement found = by_host(records);
   for (int root = 0; root < extent->size; ++root)
     if (records[size_t(root)].has_file) return overridden(comm, root, extent->rank, file, found);

@@ -9,6 +9,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,24 @@
 
 namespace haichi::mpi {
 
+/// A number that the ranks of a communicator compare.
+struct Ballot {
+  uint64_t mine = 0;
+  bool alike = false;
+};
+
 /// Placement of an intracommunicator's ranks, with node names and places. Collective; one allgather
-/// of 48 bytes a rank. The ranks may sit in any number of MPI_COMM_WORLDs.
+/// of 56 bytes a rank. The ranks may sit in any number of MPI_COMM_WORLDs.
 ///
 /// `file` (HAICHI_PLACEMENT), if not empty, names a placement to use in place of the hosts'. The
 /// first rank that gives one reads it for all, so that a launcher which does not pass the
 /// environment on, or a node without the file, does not split the job. Places that it leaves out
 /// are the real ones. On every rank the error is the same: EINVAL if the file cannot be read, is no
 /// placement, or is one of another number of ranks; EIO if the MPI library fails.
-Result<placement::Placement> discover(MPI_Comm comm, const std::string& file = {});
+///
+/// `ballot`, if given, rides along: `alike` tells on every rank whether all gave the same number.
+Result<placement::Placement> discover(MPI_Comm comm, const std::string& file = {},
+                                      Ballot* ballot = nullptr);
 
 /// Rank in MPI_COMM_WORLD of each rank of `comm`, or MPI_UNDEFINED; no communication. Fails with
 /// EINVAL on an intercommunicator.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -95,16 +96,19 @@ void Runtime::start() {
   const Handles& h = handles();
   int rank;
   if (get() != nullptr || real().Comm_rank(h.comm_world, &rank) != MPI_SUCCESS) return;
-  SharedSettings shared;
-  if (rank == 0) {
-    const Settings own = Settings::from_environment(environ);
-    for (const std::string& problem : own.problems()) log(LogLevel::warn, "{}", problem);
-    shared = collect(own);
+  Settings settings = Settings::from_environment(environ);
+  if (rank == 0)
+    for (const std::string& problem : settings.problems()) log(LogLevel::warn, "{}", problem);
+  SharedSettings shared = collect(settings);
+  // One allgather tells who is where and whether the ranks' settings differ; only then a second
+  // operation makes rank 0's count for all.
+  Ballot ballot{std::hash<std::string_view>()({shared.text, size_t(shared.size)}), false};
+  auto world = discover(h.comm_world, settings.text("placement"), &ballot);
+  if (world && !ballot.alike) {
+    if (real().Bcast(&shared, sizeof shared, h.byte, 0, h.comm_world) != MPI_SUCCESS) return;
+    settings = spread(shared);
   }
-  if (real().Bcast(&shared, sizeof shared, h.byte, 0, h.comm_world) != MPI_SUCCESS) return;
-  Settings settings = spread(shared);
   set_log(level_of(settings.text("log")), fmt::format("haichi: rank {}", rank));
-  auto world = discover(h.comm_world, settings.text("placement"));
   if (!world) {
     // A placement that the user gave and that does not fit is the user's error, and would silently
     // change what is measured; anything else is ours, and the program goes on without us.
