@@ -19,8 +19,10 @@ constexpr Setting kTable[] = {
      "1 makes every hook a plain call of the MPI library."},
     {"io.aggregators", "HAICHI_IO_AGGREGATORS", "cb_nodes", Kind::integer, "0", "",
      "Number of aggregators of a collective file access; 0 is one per node."},
-    {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes, "16M", "",
-     "Size of an aggregator's collective buffer in bytes: what one cycle moves."},
+    {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes_or_none, "0", "",
+     "Size of an aggregator's collective buffer in bytes: what one cycle moves. 0 is 32 KiB for "
+     "each "
+     "rank of the file, at least 512 KiB and at most 16 MiB."},
     {"io.enable", "HAICHI_IO_ENABLE", "haichi_io", Kind::choice, "on", "on|off",
      "off hands collective file accesses to the MPI library."},
     {"io.holes", "HAICHI_IO_HOLES", "haichi_holes", Kind::choice, "auto", "auto|separate|rmw",

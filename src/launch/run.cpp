@@ -82,7 +82,7 @@ int run_command(Invocation invocation) {
   if (invocation.words.empty())
     return refuse(kUsage, "no program to run: haichi run [OPTIONS] [--] PROGRAM [ARGS...]");
   if (options.verbose) options.assignments.push_back("log=info");
-  if (!options.report.empty()) options.assignments.push_back("report=" + options.report);
+  if (!options.report.empty()) options.assignments.push_back("report.file=" + options.report);
 
   const auto path = find_program(invocation.words[0], invocation.environment);
   if (!path)

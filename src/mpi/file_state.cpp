@@ -19,6 +19,12 @@ namespace {
 // statfs(2): a client of the network file system caches pages of its own, so that bytes written by
 // an aggregator need not be seen through the program's handle on another node.
 constexpr int64_t kNfsMagic = 0x6969;
+// The collective buffer that nobody asked for: large enough for messages that carry their overhead,
+// small enough that other ranks' messages travel while an aggregator writes. Measured with
+// `haichi lab`: 512 KiB beats 16 MiB by a tenth at 16 ranks.
+constexpr int64_t kBufferPerRank = 32 << 10;
+constexpr int64_t kLeastBuffer = 512 << 10;
+constexpr int64_t kMostBuffer = 16 << 20;
 // Where memory is short, collective buffers shrink down to this; below, calls are passed through.
 constexpr int64_t kSmallestWindow = 64 << 10;
 
@@ -101,6 +107,7 @@ void FileState::give_hints(MPI_Info info) const {
       value = std::to_string(mpiio::aggregators_for(placement, options()).ranks.size());
     if (row.kind == Setting::Kind::bytes || row.kind == Setting::Kind::bytes_or_none)
       value = std::to_string(settings_.number(row.key));
+    if (row.key == "io.buffer") value = std::to_string(options().buffer);
     // A stripe size or count of 0 means "not given": then the key is not there, as without haichi.
     if (value == "0" && row.hint.starts_with("striping")) continue;
     real().Info_set(info, std::string(row.hint).c_str(), value.c_str());
@@ -132,8 +139,11 @@ mpiio::TwoPhaseOptions FileState::options() const {
   options.order = *plan::issue_order_from(settings_.text("io.order"));
   options.aggregators = int(std::min<int64_t>(settings_.number("io.aggregators"), INT32_MAX));
   options.window = int(std::min<int64_t>(settings_.number("io.window"), INT32_MAX));
+  options.buffer = settings_.number("io.buffer");
+  if (options.buffer == 0)
+    options.buffer = std::clamp(kBufferPerRank * placement.ranks(), kLeastBuffer, kMostBuffer);
   // One message is at most one window, and MPI counts bytes in an int.
-  options.buffer = std::min<int64_t>(settings_.number("io.buffer"), 1 << 30);
+  options.buffer = std::min<int64_t>(options.buffer, 1 << 30);
   // `enable` asks for collective buffering in so many words.
   options.may_go_direct =
       settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";

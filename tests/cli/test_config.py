@@ -76,8 +76,7 @@ def test_toml_reads_back_as_what_it_was(tmp_path: Path) -> None:
     done = config("--toml", env=env)
     assert tomllib.loads(done.stdout) == {
         "io": {"buffer": "4M"},
-        "report.file": 'a "b".json',
-        "report.events": 7,
+        "report": {"file": 'a "b".json', "events": 7},
     }
     file = tmp_path / "back.toml"
     file.write_text(done.stdout)

@@ -207,7 +207,7 @@ def test_disable_needs_no_mpi_program(prefix: Prefix) -> None:
 
 def test_haichi_toml_reaches_every_rank(debian: Mpi, prefix: Prefix, tmp_path: Path) -> None:
     (tmp_path / "haichi.toml").write_text(
-        'report = "from-file.json"\n[io]\norder = "rank"\nwindow = 4\nlayout = "packed"\n'
+        'report.file = "from-file.json"\n[io]\norder = "rank"\nwindow = 4\nlayout = "packed"\n'
     )
     done = debian.run(
         2,

@@ -209,9 +209,16 @@ def test_placement_that_does_not_fit_ends_the_job(mpi: mpis.Mpi, tmp_path: Path)
 
 @pytest.mark.parametrize("megabytes", [1, 4, 24])
 def test_little_memory_means_smaller_buffers(mpi: mpis.Mpi, tmp_path: Path, megabytes: int) -> None:
-    # The collective buffer of 16 MiB does not fit; stock Open MPI 4.1.4 hangs under 1 and 4 MiB.
+    # A collective buffer of 16 MiB does not fit; stock Open MPI 4.1.4 hangs under 1 and 4 MiB.
     report = tmp_path / "report.json"
-    probe = Probe(mpi, str(tmp_path / "x"), f"limit_mb={megabytes}", HAICHI_REPORT=str(report))
+    probe = Probe(
+        mpi,
+        str(tmp_path / "x"),
+        f"limit_mb={megabytes}",
+        HAICHI_REPORT=str(report),
+        HAICHI_IO_AGGREGATORS="1",
+        HAICHI_IO_BUFFER="16M",
+    )
     assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
     assert probe.verdicts("read") == {"right"}
     assert handled(report) == [True, True]
