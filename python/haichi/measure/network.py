@@ -20,8 +20,14 @@ from haichi.measure.trial import DEFAULT, STOCK, choice
 NODES, PER_NODE, COUNT = 4, 4, 1500
 PACKED = choice("packed/rank, 4 aggregators", layout="packed", order="rank", aggregators=4)
 SPREAD = choice("roundrobin/rank, 4 aggregators", layout="roundrobin", order="rank", aggregators=4)
+# The order of issue matters where messages are long: with a large buffer, as in the paper.
 WINDOW_RANK = choice(
-    "rank, 16 aggregators, W 4", layout="roundrobin", order="rank", aggregators=16, window=4
+    "rank, 16 aggregators, W 4",
+    layout="roundrobin",
+    order="rank",
+    aggregators=16,
+    window=4,
+    buffer="16M",
 )
 WINDOW_SHIFT = choice(
     "nd_rank_shift, 16 aggregators, W 4",
@@ -29,6 +35,7 @@ WINDOW_SHIFT = choice(
     order="nd_rank_shift",
     aggregators=16,
     window=4,
+    buffer="16M",
 )
 VARIANTS = (STOCK, DEFAULT, PACKED, SPREAD, WINDOW_RANK, WINDOW_SHIFT)
 

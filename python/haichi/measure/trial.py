@@ -34,8 +34,10 @@ STOCK = Variant("stock", haichi=False)
 DEFAULT = Variant("haichi")
 
 
-def choice(name: str, *, layout: str, order: str, aggregators: int, window: int = 0) -> Variant:
-    """haichi with its settings spelt out; window 0 leaves the default."""
+def choice(
+    name: str, *, layout: str, order: str, aggregators: int, window: int = 0, buffer: str = ""
+) -> Variant:
+    """haichi with its settings spelt out; window 0 and an empty buffer leave the default."""
     settings = {
         "HAICHI_IO_LAYOUT": layout,
         "HAICHI_IO_ORDER": order,
@@ -43,6 +45,8 @@ def choice(name: str, *, layout: str, order: str, aggregators: int, window: int 
     }
     if window:
         settings["HAICHI_IO_WINDOW"] = str(window)
+    if buffer:
+        settings["HAICHI_IO_BUFFER"] = buffer
     return Variant(name, True, settings, layout, aggregators)
 
 
