@@ -76,6 +76,8 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
   if (!call.offset && real().File_get_position(file, &offset) != MPI_SUCCESS)
     return refuse("the MPI library does not tell the file position");
   request.position = offset * state.etype_size;
+  if (!state.view.sorted(request.position, request.position + bytes))
+    return refuse("the view's bytes overlap or are not in ascending order");
   request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
   request.access = mpiio::Access(state.view, request.position, bytes);
   request.window = state.affordable_window(bytes);

@@ -129,8 +129,6 @@ void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datat
     view_refusal_ = fmt::format("data representation {} is converted by the MPI library", datarep);
   else if (etype_size == 0)
     view_refusal_ = "the etype holds no bytes";
-  else if (!view.sorted())
-    view_refusal_ = "the view's bytes overlap or are not in ascending order";
 }
 
 mpiio::TwoPhaseOptions FileState::options() const {

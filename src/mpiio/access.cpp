@@ -16,8 +16,10 @@ struct Header {
 
 }  // namespace
 
-bool View::sorted() const {
-  return tile->sorted() && (tile->empty() || extent >= tile->end() - tile->begin());
+bool View::sorted(int64_t begin, int64_t end) const {
+  if (begin >= end || tile->empty()) return true;
+  const bool apart = extent >= tile->end() - tile->begin();
+  return tile->sorted() && (apart || begin / tile->size() == (end - 1) / tile->size());
 }
 
 Access::Access(const View& view, int64_t begin, int64_t size) {

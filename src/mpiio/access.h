@@ -19,8 +19,9 @@ struct View {
   PatternPtr tile = Pattern::block(1);
   int64_t extent = 1;
 
-  /// True if the view's bytes lie in ascending order without overlap, also from tile to tile.
-  bool sorted() const;
+  /// True if data positions [begin, end) lie in ascending order without overlap. The tiles of a
+  /// view may run into each other where only one of them is used: HDF5 has such views of chunks.
+  bool sorted(int64_t begin, int64_t end) const;
 };
 
 /// Positions [begin, end) of a pattern that lies at `origin` in the file. Position p of the access

@@ -69,15 +69,24 @@ std::vector<Piece> ViewMap::pieces(int64_t first, int64_t length) const {
 
 int64_t ViewMap::bytes_below(int64_t limit) const {
   if (tile_size_ == 0) return 0;
-  const int64_t room = limit - displacement_ - filetype_->map.true_upper();
-  int64_t tile = room < 0 ? 0 : room / tile_extent_ + 1;  // all tiles before this one are below
+  const Typemap& map = filetype_->map;
+  int64_t tile = 0;  // all tiles before this one are below the limit
+  if (!one_tile()) {
+    const int64_t room = limit - displacement_ - map.true_upper();
+    tile = room < 0 ? 0 : room / tile_extent_ + 1;
+  }
   int64_t total = tile * tile_size_;
-  for (const Basic& basic : filetype_->map.basics) {
+  for (const Basic& basic : map.basics) {
     const int64_t at = displacement_ + tile * tile_extent_ + basic.at;
     if (at + basic.size > limit) return total + std::max<int64_t>(0, limit - at);
     total += basic.size;
   }
   return total;
+}
+
+bool ViewMap::one_tile() const {
+  const Typemap& map = filetype_->map;
+  return tile_extent_ < map.true_upper() - map.true_lower();
 }
 
 void FileModel::prefill(const std::vector<uint8_t>& bytes) {

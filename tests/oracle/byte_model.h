@@ -45,6 +45,9 @@ class ViewMap {
   /// How many bytes of the view's data come before the first one at or past file offset `limit`.
   int64_t bytes_below(int64_t limit) const;
   bool empty() const { return tile_size_ == 0; }
+  /// True if the tiles would run into each other, so that only the first is for use: HDF5 has such
+  /// views of chunked datasets.
+  bool one_tile() const;
 
  private:
   int64_t displacement_;

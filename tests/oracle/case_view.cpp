@@ -146,6 +146,10 @@ void own_pattern(View& view, const Plan& plan, Rng& own) {
   TypeGenerator generator(own, plan.features, rules, leaf_of(own, plan, view.etype));
   const int depth = plan.features.has(Feature::nested_view) ? int(own.between(1, 4)) : 1;
   view.filetype = generator.make(depth, plan.features.has(Feature::empty_view));
+  const Typemap& map = view.filetype->map;
+  const int64_t units = (map.true_upper() - map.true_lower() - 1) / rules.unit;
+  if (plan.features.has(Feature::one_tile) && units > 0 && own.chance(8))
+    view.filetype = resized(0, rules.unit * own.between(1, units), view.filetype);
 }
 
 }  // namespace

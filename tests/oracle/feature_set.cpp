@@ -14,6 +14,7 @@ const std::vector<FeatureRow>& feature_table() {
       {"resized-view", "resized filetypes and etypes"},
       {"lower-view", "filetypes with a lower bound other than 0"},
       {"shifted-view", "filetypes whose data reach beyond their upper bound"},
+      {"one-tile", "filetypes whose extent is too small to repeat them, used for one tile"},
       {"array-memory", "subarray and darray memory types"},
       {"array-view", "subarray and darray filetypes"},
       {"nested-memory", "memory types of more than one constructor"},

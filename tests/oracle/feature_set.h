@@ -21,6 +21,7 @@ enum class Feature {
   resized_view,
   lower_view,
   shifted_view,
+  one_tile,
   array_memory,
   array_view,
   nested_memory,
