@@ -96,6 +96,8 @@ def test_mpi4py(mpi: mpis.Mpi, fast_folder: Path) -> None:
     """Every MPI that has an mpi4py."""
     if mpi.python_missing or mpi.python is None:
         pytest.skip(mpi.python_missing or "no Python for this MPI")
+    if mpi.name == "mpich-4.0.2":
+        pytest.skip("stock MPICH 4.0.2 aborts on views of large-count types, which mpi4py 4 makes")
     words: list[str | Path] = [mpi.python, HERE / "client_mpi4py.py"]
     # Python opens its libmpi for itself alone, where a preload that steps between does not reach.
     compare(mpi, 3, words, fast_folder, dict(mpi.python_env), yields=False)
