@@ -151,10 +151,14 @@ def run_bounded(
     )
     try:
         out, err = process.communicate(stdin, timeout=timeout)
-    except subprocess.TimeoutExpired:
+    except (
+        BaseException
+    ) as error:  # pytest's own time limit and Ctrl-C leave nothing running either
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
-        raise subprocess.TimeoutExpired(words, timeout, out, err) from None
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise subprocess.TimeoutExpired(words, timeout, out, err) from None
+        raise
     done = subprocess.CompletedProcess(list(words), process.returncode, out, err)
     if check and done.returncode != 0:
         command = " ".join(words)

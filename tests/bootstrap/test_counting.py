@@ -114,3 +114,22 @@ def test_a_run_without_tests_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert testing.conclude(Outcome(skipped=[("b", "no MPI")])) == 1
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 0 failed, 1 skipped"
     assert testing.conclude(Outcome(passed=1)) == 0
+
+
+def test_tests_that_time_did_not_suffice_for_are_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def out_of_time(command, *, log: Path, **_):
+        report = next(str(w) for w in command if str(w).startswith("--junit-xml="))
+        Path(report.removeprefix("--junit-xml=")).write_text(
+            '<testsuites><testsuite><testcase classname="a" name="b"/></testsuite></testsuites>'
+        )
+        log.write_text("!!! session-timeout: 600.0 sec exceeded !!!\n")
+        return 1
+
+    monkeypatch.setattr(testing, "LOGS", tmp_path)
+    monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
+    monkeypatch.setattr(testing.shell, "run", out_of_time)
+    outcome = testing.program_tests(tmp_path, quick=True, only=None, env={})
+    assert outcome.line() == "1 passed, 1 failed, 0 skipped"
+    assert "the rest did not run" in outcome.failed[0][1]
