@@ -99,6 +99,7 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
   const auto state = FileTable::get().find(fh);
   if (!state) return real().File_set_view(fh, disp, etype, filetype, datarep, info);
   const std::lock_guard guard(state->mutex);
+  MPI_Offset given_disp = disp;
   MPI_Datatype given_etype = etype, given_filetype = filetype;
   bool substituted = false;
   const auto elementary = decode_type(etype), tile = decode_type(filetype);
@@ -107,9 +108,13 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
     const auto bytes = contiguous_bytes(elementary->size());
     const auto view = byte_type_like(*tile);
     substituted = bytes && view;
-    if (substituted) given_etype = *bytes, given_filetype = *view;
+    if (substituted) {
+      given_disp += tile->pattern->begin();
+      given_etype = *bytes, given_filetype = *view;
+    }
   }
-  const int result = real().File_set_view(fh, disp, given_etype, given_filetype, datarep, info);
+  const int result =
+      real().File_set_view(fh, given_disp, given_etype, given_filetype, datarep, info);
   if (result == MPI_SUCCESS) {
     state->take_hints(info);
     state->take_view(disp, etype, filetype, datarep);
@@ -127,8 +132,9 @@ int on_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Dat
   const int result = real().File_get_view(fh, disp, etype, filetype, datarep);
   const auto state = FileTable::get().find(fh);
   if (result != MPI_SUCCESS || !state || !state->view_substituted) return result;
-  // The program must see the types that it gave, not the equivalents that the library got.
+  // The program must see what it gave, not the equivalents that the library got.
   const std::lock_guard guard(state->mutex);
+  *disp = state->view.displacement;
   real().Type_free(etype);
   real().Type_free(filetype);
   real().Type_dup(state->user_etype, etype);

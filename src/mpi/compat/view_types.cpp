@@ -28,7 +28,7 @@ Result<MPI_Datatype> byte_type_like(const TypeShape& shape) {
   std::vector<MPI_Aint> places;
   shape.pattern->for_each_block(0, shape.size(), 0, [&](int64_t at, int64_t n) {
     lengths.push_back(int(n));
-    places.push_back(MPI_Aint(at));
+    places.push_back(MPI_Aint(at - shape.pattern->begin()));
   });
   const std::vector<MPI_Datatype> types(lengths.size(), handles().byte);
   MPI_Datatype bare, type;
