@@ -14,15 +14,16 @@
 namespace oracle {
 namespace {
 
-// True if MPI_Get_elements can be asked: MPICH 4.0.2 divides by zero in types of pairs or of
-// different elements, and aborts on arrays and on types made of F90 types.
+// True if MPI_Get_elements can be asked: MPICH 4.0.2 counts wrong or divides by zero in structures
+// and in types of pairs, and aborts on arrays and on types made of F90 types.
 bool countable(const Type& type) {
   const Type* leaf = &type;
   while (!leaf->children.empty()) leaf = leaf->children.front().get();
   if (leaf->kind != Kind::named || is_pair(leaf->named)) return false;
   const auto same = [&](const auto& self, const Type& node) -> bool {
     if (node.children.empty()) return node.kind == Kind::named && node.named == leaf->named;
-    return node.kind != Kind::subarray && node.kind != Kind::darray &&
+    return node.kind != Kind::structure && node.kind != Kind::subarray &&
+           node.kind != Kind::darray &&
            std::all_of(node.children.begin(), node.children.end(),
                        [&](const TypePtr& child) { return self(self, *child); });
   };
@@ -367,7 +368,8 @@ void CaseRunner::check_status(const Step& step, const Call& call, MPI_Status& st
   }
   const auto matches = [&](int64_t right) {
     if (moved != right) return false;
-    if (count != (item == 0 ? 0 : right % item == 0 ? right / item : MPI_UNDEFINED)) return false;
+    if (count != (item == 0 ? 0 : right % item == 0 ? right / item : int64_t{MPI_UNDEFINED}))
+      return false;
     if (item == 0 || !alike) return true;
     const int64_t size = basics.front().size;
     const bool undefined = elements == MPI_UNDEFINED && elements_x == MPI_UNDEFINED;

@@ -28,7 +28,12 @@ def view_types() -> list[tuple[str, int, MPI.Datatype, MPI.Datatype]]:
         ("subarray", 4096, item, item.Create_subarray([9, 7 * RANKS], [9, 7], [0, 7 * RANK])),
         ("darray", 16384, item, darray),
         ("triples", 40000 + 36 * RANK, triple, triple.Create_vector(4, 3, 3 * RANKS)),
-        ("indexed", 60000, MPI.BYTE, MPI.BYTE.Create_indexed([5, 0, 9], [14 * RANK, 400, 500 + 9 * RANK])),
+        (
+            "indexed",
+            60000,
+            MPI.BYTE,
+            MPI.BYTE.Create_indexed([5, 0, 9], [14 * RANK, 400, 500 + 9 * RANK]),
+        ),
     ]
 
 

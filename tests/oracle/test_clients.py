@@ -26,21 +26,22 @@ def compare(
     ranks: int,
     words: list[str | Path],
     folder: Path,
-    python_env: dict[str, str] | None = None,
+    stock: mpis.Mpi | None = None,
     yields: bool = True,
 ) -> None:
-    """Runs `words` + [file] stock and under haichi and compares files and outputs."""
+    """Runs `words` + [file] on `stock` (else `mpi`) as it is and on `mpi` under haichi, and
+    compares files and outputs."""
     outputs, files = [], []
     report = folder / "report.json"
-    for name in ("stock", "haichi"):
-        env = dict(python_env or {})
-        shim = str(mpi.shim) if name == "haichi" else ""
-        env.update(preloads(shim, yielding(mpi) if yields else ""))
+    for library, name in ((stock or mpi, "stock"), (mpi, "haichi")):
+        env = dict(library.python_env)
+        shim = str(library.shim) if name == "haichi" else ""
+        env.update(preloads(shim, yielding(library) if yields else ""))
         if name == "haichi":
             env["HAICHI_REPORT"] = str(report)
             env["HAICHI_PLACEMENT"] = str(placement("deal2", ranks, folder))
         path = folder / f"{name}.dat"
-        done = mpi.run(ranks, [*words, path], env, timeout=120, check=True)
+        done = library.run(ranks, [*words, path], env, timeout=120, check=True)
         outputs.append(done.stdout)
         files.append(path.read_bytes())
     assert len(files[0]) == len(files[1])
@@ -96,11 +97,12 @@ def test_mpi4py(mpi: mpis.Mpi, fast_folder: Path) -> None:
     """Every MPI that has an mpi4py."""
     if mpi.python_missing or mpi.python is None:
         pytest.skip(mpi.python_missing or "no Python for this MPI")
-    if mpi.name == "mpich-4.0.2":
-        pytest.skip("stock MPICH 4.0.2 aborts on views of large-count types, which mpi4py 4 makes")
+    # Stock MPICH 4.0.2 aborts on views of large-count types, which mpi4py 4 makes; under haichi it
+    # must do what the next MPICH does.
+    stock = usable("mpich-5.0.2") if mpi.name == "mpich-4.0.2" else mpi
     words: list[str | Path] = [mpi.python, HERE / "client_mpi4py.py"]
     # Python opens its libmpi for itself alone, where a preload that steps between does not reach.
-    compare(mpi, 3, words, fast_folder, dict(mpi.python_env), yields=False)
+    compare(mpi, 3, words, fast_folder, stock=stock, yields=False)
 
 
 @pytest.mark.parametrize(
