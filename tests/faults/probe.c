@@ -33,14 +33,24 @@ static const char* class_name(int code) {
   static const struct {
     int value;
     const char* name;
-  } known[] = {{MPI_SUCCESS, "SUCCESS"},   {MPI_ERR_NO_SPACE, "NO_SPACE"}, {MPI_ERR_IO, "IO"},
-               {MPI_ERR_QUOTA, "QUOTA"},   {MPI_ERR_ACCESS, "ACCESS"},     {MPI_ERR_AMODE, "AMODE"},
-               {MPI_ERR_ARG, "ARG"},       {MPI_ERR_OTHER, "OTHER"},       {MPI_ERR_FILE, "FILE"},
-               {MPI_ERR_INTERN, "INTERN"}, {MPI_ERR_READ_ONLY, "READ_ONLY"},
-               {MPI_ERR_NO_SUCH_FILE, "NO_SUCH_FILE"}, {MPI_ERR_BAD_FILE, "BAD_FILE"}};
+  } known[] = {{MPI_SUCCESS, "SUCCESS"},
+               {MPI_ERR_NO_SPACE, "NO_SPACE"},
+               {MPI_ERR_IO, "IO"},
+               {MPI_ERR_QUOTA, "QUOTA"},
+               {MPI_ERR_ACCESS, "ACCESS"},
+               {MPI_ERR_AMODE, "AMODE"},
+               {MPI_ERR_ARG, "ARG"},
+               {MPI_ERR_OTHER, "OTHER"},
+               {MPI_ERR_FILE, "FILE"},
+               {MPI_ERR_INTERN, "INTERN"},
+               {MPI_ERR_READ_ONLY, "READ_ONLY"},
+               {MPI_ERR_NO_SUCH_FILE, "NO_SUCH_FILE"},
+               {MPI_ERR_BAD_FILE, "BAD_FILE"}};
   int class = MPI_ERR_UNKNOWN;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  else class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS)
+    MPI_Error_class(code, &class);
+  else
+    class = MPI_SUCCESS;
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
     if (known[i].value == class) return known[i].name;
   return "UNKNOWN";
@@ -104,7 +114,8 @@ int main(int argc, char** argv) {
   unsigned char* data = malloc((size_t)bytes);
   for (long i = 0; i < bytes; ++i) data[i] = value(rank, i);
   if (option(argc, argv, "kill", -1) == rank) kill(getpid(), SIGKILL);
-  if (rank == 0 && option(argc, argv, "limit_mb", 0)) limit_memory(option(argc, argv, "limit_mb", 0));
+  if (rank == 0 && option(argc, argv, "limit_mb", 0))
+    limit_memory(option(argc, argv, "limit_mb", 0));
   MPI_Status status;
   if (!reading) {
     code = MPI_File_write_all(file, data, (int)bytes, deep, &status);

@@ -1,4 +1,5 @@
-/* threads: collective accesses of several threads at once, each on a file and communicator of its own.
+/* threads: collective accesses of several threads at once, each on a file and communicator of its
+ * own.
  *
  *   mpiexec -n N threads DIRECTORY [rounds=20]
  * Prints "threads: right" on rank 0 if every thread read back what it wrote, "threads: no

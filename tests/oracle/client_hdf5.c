@@ -60,8 +60,8 @@ static void matrix(hid_t file, const layout_t* layout) {
   const hsize_t rows = 9, columns = 60;
   const hsize_t whole[2] = {rows * (hsize_t)g_ranks, columns}, chunk[2] = {5, 17};
   const hid_t space = H5Screate_simple(2, whole, NULL);
-  const hid_t set = make_dataset(file, layout->name, H5T_STD_I32LE, space,
-                                 layout->chunked ? chunk : NULL);
+  const hid_t set =
+      make_dataset(file, layout->name, H5T_STD_I32LE, space, layout->chunked ? chunk : NULL);
   const hsize_t pieces = columns / layout->stride;
   const hsize_t stride[2] = {1, layout->stride}, count[2] = {1, pieces};
   const hsize_t block[2] = {rows, layout->block};
