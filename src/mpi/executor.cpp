@@ -143,7 +143,22 @@ Status Executor::wait_all() {
   return {};
 }
 
+// After a refused message the MPI library may still read and write the memory of the others.
+void Executor::abandon() {
+  for (Transfer& transfer : transfers_) (void)transfer.staging.release();
+  requests_.clear();
+  transfers_.clear();
+  sends_ = receives_ = 0;
+  exchanging_ = false;
+}
+
 Status Executor::run(plan::Schedule& schedule, plan::Buffers& buffers) {
+  const Status done = run_steps(schedule, buffers);
+  if (!done) abandon();
+  return done;
+}
+
+Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
   buffers_ = &buffers;
   const int window = schedule.window();
   Step step;

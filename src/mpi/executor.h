@@ -42,6 +42,8 @@ class Executor {
 
  private:
   struct Transfer;
+  Status run_steps(plan::Schedule& schedule, plan::Buffers& buffers);
+  void abandon();
   Status start_send(const plan::Step& step);
   Status start_receive(const plan::Step& step);
   void copy(const plan::Step& step);
