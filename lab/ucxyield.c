@@ -12,9 +12,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// The function that this one stands before. Python loads its MPI privately, where RTLD_NEXT does not
+// look: then the caller's own dependencies have it.
+static void* real_function(const char* name, void* caller) {
+  void* found = dlsym(RTLD_NEXT, name);
+  Dl_info object;
+  if (found || !dladdr(caller, &object)) return found;
+  void* handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  return handle ? dlsym(handle, name) : NULL;
+}
+
 unsigned ucp_worker_progress(void* worker) {
   static unsigned (*real)(void*);
-  if (!real) real = (unsigned (*)(void*))dlsym(RTLD_NEXT, "ucp_worker_progress");
+  if (!real)
+    real = (unsigned (*)(void*))real_function("ucp_worker_progress", __builtin_return_address(0));
   const unsigned events = real(worker);
   if (events == 0) sched_yield();
   return events;
