@@ -30,6 +30,20 @@ FileDomains::FileDomains(Extent range, int aggregators, int64_t buffer, int64_t 
   cycles_ = std::max(cycles_of(0), cycles_of(std::min(1, aggregators_ - 1)));
 }
 
+FileDomains::FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t buffer)
+    : aggregators_(std::max(1, int(parts.size()))),
+      buffer_(std::max(int64_t{1}, buffer)),
+      stripe_unit_(0),
+      alignment_(1),
+      listed_(size_t(aggregators_)) {
+  for (size_t a = 0; a < parts.size(); ++a) {
+    for (Extent part : parts[a])
+      for (; !part.empty(); part.begin += std::min(buffer_, part.size()))
+        listed_[a].push_back({part.begin, part.begin + std::min(buffer_, part.size())});
+    cycles_ = std::max(cycles_, int64_t(listed_[a].size()));
+  }
+}
+
 int64_t FileDomains::border(int a) const {
   const int64_t first = range_.begin / alignment_;
   const int64_t blocks = divide_up(range_.end, alignment_) - first;
@@ -103,11 +117,20 @@ Extent FileDomains::window_of_stripe(int a, int64_t c) const {
 
 Extent FileDomains::window(int a, int64_t c) const {
   if (a < 0 || a >= aggregators_ || c < 0 || c >= cycles_) return {};
+  if (!listed_.empty()) {
+    const std::vector<Extent>& windows = listed_[size_t(a)];
+    return c < int64_t(windows.size()) ? windows[size_t(c)] : Extent{};
+  }
   return stripe_unit_ > 0 ? window_of_stripe(a, c) : window_of_domain(a, c);
 }
 
 Extent FileDomains::hull(int a) const {
-  if (a < 0 || a >= aggregators_ || range_.empty()) return {};
+  if (a < 0 || a >= aggregators_) return {};
+  if (!listed_.empty()) {
+    const std::vector<Extent>& windows = listed_[size_t(a)];
+    return windows.empty() ? Extent{} : Extent{windows.front().begin, windows.back().end};
+  }
+  if (range_.empty()) return {};
   if (stripe_unit_ == 0) return domain(a);
   const int64_t first = first_stripe(a);
   if (first < 0) return {};

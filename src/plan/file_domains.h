@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace haichi::plan {
 
@@ -34,10 +35,15 @@ struct Extent {
 ///
 /// Constant time and memory for any range up to INT64_MAX. Preconditions: 0 <= range.begin <=
 /// range.end, stripe_unit and alignment >= 0; aggregators and buffer count as 1 if smaller.
+///
+/// Or the parts of each aggregator are given (plan/locality.h): its windows are these parts in
+/// order, cut where they are larger than the buffer.
 class FileDomains {
  public:
   FileDomains(Extent range, int aggregators, int64_t buffer, int64_t stripe_unit,
               int64_t alignment);
+  /// `parts[a]` ascend, and no two parts of any aggregators share a byte.
+  FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t buffer);
 
   int aggregators() const { return aggregators_; }
   /// Cycles that the busiest aggregator needs; all run 0..cycles()-1, with empty windows where one
@@ -69,6 +75,7 @@ class FileDomains {
   int64_t buffer_;
   int64_t stripe_unit_;
   int64_t alignment_;
+  std::vector<std::vector<Extent>> listed_;  // windows by aggregator, if parts were given
   int64_t skipped_ = 0;  // with stripes: leading parts of the first stripe that nobody needs
   int64_t cycles_ = 0;
 };

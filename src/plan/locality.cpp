@@ -1,0 +1,91 @@
+#include "plan/locality.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace haichi::plan {
+namespace {
+
+// How much more than its even share a node may handle to keep bytes where they are.
+constexpr double kImbalance = 1.25;
+// Differences below this part of a part's bytes do not count: rows that a border happens to cut
+// would make neighbouring parts go back and forth.
+constexpr int64_t kSlack = 8;
+// How far, in parts of its even share, a node may be ahead of an equal one to go on where it was.
+constexpr int64_t kAhead = 8;
+
+int64_t sum(const std::vector<int64_t>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), int64_t{0});
+}
+
+/// What is lost, in bytes, if the part does not go where most of its bytes are.
+int64_t stake(const std::vector<int64_t>& bytes) {
+  int64_t best = 0, second = 0;
+  for (const int64_t b : bytes) {
+    if (b > best) {
+      second = best;
+      best = b;
+    } else {
+      second = std::max(second, b);
+    }
+  }
+  return best - second;
+}
+
+}  // namespace
+
+int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part) {
+  if (have.bytes.empty()) return 0;
+  std::vector<int64_t> in(have.bytes[0].size()), out(have.bytes[0].size());
+  for (size_t p = 0; p < have.parts.size(); ++p)
+    for (size_t n = 0; n < in.size(); ++n) {
+      if (int(n) == node_of_part[p]) continue;
+      out[n] += have.bytes[p][n];
+      in[size_t(node_of_part[p])] += have.bytes[p][n];
+    }
+  return std::max(*std::max_element(in.begin(), in.end()),
+                  *std::max_element(out.begin(), out.end()));
+}
+
+std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves) {
+  const size_t parts = have.parts.size(), nodes = serves.size();
+  std::vector<int64_t> whole(parts), stakes(parts);
+  for (size_t p = 0; p < parts; ++p) {
+    whole[p] = sum(have.bytes[p]);
+    stakes[p] = stake(have.bytes[p]) / std::max<int64_t>(1, whole[p] / kSlack) * whole[p];
+  }
+  std::vector<size_t> order(parts);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return stakes[a] > stakes[b]; });
+  const int64_t servers = std::count(serves.begin(), serves.end(), true);
+  const int64_t share = sum(whole) / servers;
+  const int64_t most = int64_t(double(share) * kImbalance);
+  std::vector<int64_t> load(nodes);
+  std::vector<int> result(parts, -1);
+  for (const size_t p : order) {
+    const int before = p > 0 ? result[p - 1] : -1;
+    // What a node has handled so far, as far as it counts against it.
+    auto burden = [&](size_t n) { return load[n] - (int(n) == before ? share / kAhead : 0); };
+    int best = -1;
+    bool best_has_room = false;
+    for (size_t n = 0; n < nodes; ++n) {
+      if (!serves[n]) continue;
+      const bool room = load[n] + whole[p] <= most;
+      const auto better = [&] {
+        if (best < 0 || room != best_has_room) return best < 0 || room;
+        const int64_t more = have.bytes[p][n] - have.bytes[p][size_t(best)];
+        if (room && std::abs(more) > whole[p] / kSlack) return more > 0;
+        return burden(n) < burden(size_t(best));
+      };
+      if (!better()) continue;
+      best = int(n);
+      best_has_room = room;
+    }
+    result[p] = best;
+    load[size_t(best)] += whole[p];
+  }
+  return result;
+}
+
+}  // namespace haichi::plan

@@ -1,0 +1,31 @@
+// Which node handles which part of the file: where most of the part's bytes are, so that they need
+// not cross the network.
+//
+// PURE: no MPI, no clock, no environment.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/file_domains.h"
+
+namespace haichi::plan {
+
+/// A range of the file cut into parts, and how many bytes of each part the ranks of each node have.
+struct NodeBytes {
+  std::vector<Extent> parts;                ///< ascending and disjoint
+  std::vector<std::vector<int64_t>> bytes;  ///< [part][node]
+};
+
+/// Bytes that leave and that enter a node at most, over all nodes, if part p is handled by node
+/// `node_of_part[p]`: what the busiest link must carry.
+int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part);
+
+/// The node of each part, among those with `serves[node]`: each part goes where most of its bytes
+/// are, in the order of what would be lost otherwise, as long as no node gets more than a quarter
+/// over its even share of the bytes. Of several about equal nodes the one with the least so far,
+/// but rather that of the part before, so that windows are large. At least one node must serve.
+/// O(parts * (nodes + log parts)).
+std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves);
+
+}  // namespace haichi::plan
