@@ -32,11 +32,19 @@ constexpr Setting kTable[] = {
      "roundrobin|packed",
      "How aggregators are laid out: round robin over the nodes, or filling one node after another "
      "(paper 000, Figs. 2 and 3)."},
+    {"io.locality", "HAICHI_IO_LOCALITY", "haichi_locality", Kind::choice, "on", "on|off",
+     "on gives each part of the file to an aggregator on the node that has most of its bytes, "
+     "where "
+     "that saves the network something; off divides the file evenly."},
     {"io.order", "HAICHI_IO_ORDER", "haichi_comm_order", Kind::choice, "nd_rank_shift",
      "rank|pairwise|nd_shift|nd_rank_shift",
      "Order in which a rank issues its messages of an exchange (paper 000, section 3)."},
     {"io.read", "HAICHI_IO_READ", "romio_cb_read", Kind::choice, "automatic",
      "enable|disable|automatic", "disable hands collective reads to the MPI library."},
+    {"io.share", "HAICHI_IO_SHARE", "haichi_share", Kind::choice, "on", "on|off",
+     "on lets the ranks of a node put their bytes straight into its aggregators' buffers, in "
+     "memory "
+     "that they have in common; off sends messages."},
     {"io.stripe_unit", "HAICHI_IO_STRIPE_UNIT", "striping_unit", Kind::bytes_or_none, "0", "",
      "Stripe size of the file in bytes; file domains then end at stripe borders. 0 is not "
      "striped."},

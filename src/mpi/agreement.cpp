@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include <algorithm>
-#include <memory>
 #include <span>
 
 #include "base/os.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "mpi/small_messages.h"
 
 namespace haichi::mpi {
 namespace {
@@ -22,66 +22,11 @@ uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
   uint64_t hash = 14695981039346656037ull;  // FNV-1a
   for (const int64_t part :
        {int64_t(o.layout), int64_t(o.order), int64_t(o.aggregators), int64_t(o.window), o.buffer,
-        o.stripe_unit, int64_t(o.stripes), int64_t(o.may_go_direct)})
+        o.stripe_unit, int64_t(o.stripes), int64_t(o.may_go_direct), int64_t(o.may_share),
+        int64_t(o.may_shrink), int64_t(o.keep_local)})
     hash = (hash ^ uint64_t(part)) * 1099511628211ull;
   return hash;
 }
-
-/// A schedule of messages that are whole small buffers: all receives, then all sends.
-class SmallMessages : public plan::Schedule, public plan::Buffers {
- public:
-  explicit SmallMessages(const plan::PeerOrder& order) : order_(order) {}
-  std::vector<std::byte>& receive_from(int peer, size_t size) {
-    return add(plan::Step::Kind::receive, peer, std::vector<std::byte>(size));
-  }
-  void send_to(int peer, std::vector<std::byte> data) {
-    add(plan::Step::Kind::send, peer, std::move(data));
-  }
-  /// Sorts the sends into issue order; call once before the run.
-  void seal() {
-    std::stable_sort(steps_.begin(), steps_.end(), [&](const plan::Step& a, const plan::Step& b) {
-      const bool a_sends = a.kind == plan::Step::Kind::send;
-      const bool b_sends = b.kind == plan::Step::Kind::send;
-      if (a_sends != b_sends) return b_sends;
-      return order_.position_of(a.peer) < order_.position_of(b.peer);
-    });
-  }
-
-  bool next(plan::Step& step) override {
-    if (at_ == steps_.size()) return false;
-    step = steps_[at_++];
-    return true;
-  }
-  int window() const override { return 32; }
-  std::byte* contiguous(const plan::Slice& slice) override {
-    return data_[size_t(slice.buffer)]->data() + slice.begin;
-  }
-  void gather(const plan::Slice& slice, std::byte* out) override {
-    memcpy(out, contiguous(slice), size_t(slice.size));
-  }
-  void scatter(const plan::Slice& slice, const std::byte* in) override {
-    memcpy(contiguous(slice), in, size_t(slice.size));
-  }
-  bool order_free(const plan::Slice&) override { return true; }
-  void read_file(const plan::Slice&, int64_t) override {}
-  void write_file(const plan::Slice&, int64_t) override {}
-
- private:
-  std::vector<std::byte>& add(plan::Step::Kind kind, int peer, std::vector<std::byte> data) {
-    plan::Step step;
-    step.kind = kind;
-    step.peer = peer;
-    const plan::Slice slice{int(data_.size()), 0, int64_t(data.size())};
-    (kind == plan::Step::Kind::send ? step.from : step.to) = slice;
-    steps_.push_back(step);
-    data_.push_back(std::make_unique<std::vector<std::byte>>(std::move(data)));
-    return *data_.back();
-  }
-  const plan::PeerOrder& order_;
-  std::vector<plan::Step> steps_;
-  std::vector<std::unique_ptr<std::vector<std::byte>>> data_;
-  size_t at_ = 0;
-};
 
 plan::Extent hull_of(const Announcement& a) { return {a.hull_begin, a.hull_end}; }
 
@@ -124,7 +69,6 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
     const auto raw = std::as_bytes(std::span(&bytes, 1));
     sizes.send_to(letter.peer, {raw.begin(), raw.end()});
   }
-  sizes.seal();
   if (auto done = Executor(state.comm, kSizeTag, nullptr).run(sizes, sizes); !done)
     return tl::unexpected(done.error());
   for (size_t i = 0; i < from.size(); ++i) {
@@ -133,7 +77,6 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
     received[i] = &bodies.receive_from(from[i], size_t(bytes));
   }
   for (Letter& letter : letters) bodies.send_to(letter.peer, std::move(letter.data));
-  bodies.seal();
   if (auto done = Executor(state.comm, kAccessTag, nullptr).run(bodies, bodies); !done)
     return tl::unexpected(done.error());
   std::vector<std::vector<std::byte>> result;
@@ -147,6 +90,8 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
   Announcement a = {};
   a.options = fingerprint(state.options());
   a.window = window > 0 && state.ready_as_aggregator() ? window : 0;
+  if (const int64_t blocks = access.blocks(); blocks > 0 && !access.empty())
+    a.has_file = state.ready_for_pieces_of((access.end() - access.begin()) / blocks);
   a.file_size = -1;
   const plan::Extent hull = access.hull();
   a.hull_begin = hull.begin;
@@ -174,9 +119,23 @@ Result<std::vector<Announcement>> agree(FileState& state, const Announcement& ow
   return all;
 }
 
+Result<std::vector<mpiio::Access>> announced_accesses(const std::vector<Announcement>& all,
+                                                      int64_t end) {
+  std::vector<mpiio::Access> accesses(all.size());
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].encoded_size == 0) continue;
+    auto access = mpiio::Access::decode(std::span(all[r].encoded, size_t(all[r].encoded_size)));
+    if (!access) return tl::unexpected(access.error());
+    access->clip(end);
+    accesses[r] = std::move(*access);
+  }
+  return accesses;
+}
+
 Result<std::vector<mpiio::Access>> collect_accesses(FileState& state,
                                                     const mpiio::TwoPhasePlan& plan,
                                                     const std::vector<Announcement>& announcements,
+                                                    const std::vector<mpiio::Access>& announced,
                                                     const mpiio::Access& own) {
   const std::vector<int>& aggregators = plan.aggregators.ranks;
   const auto me = std::find(aggregators.begin(), aggregators.end(), state.rank);
@@ -196,9 +155,7 @@ Result<std::vector<mpiio::Access>> collect_accesses(FileState& state,
       } else if (a.encoded_size == 0) {
         unknown.push_back(peer);
       } else {
-        auto access = mpiio::Access::decode(std::span(a.encoded, size_t(a.encoded_size)));
-        if (!access) return tl::unexpected(access.error());
-        others[size_t(peer)] = std::move(*access);
+        others[size_t(peer)] = announced[size_t(peer)];
       }
     }
   }

@@ -15,7 +15,7 @@
 
 namespace haichi::mpi {
 
-/// Fixed-size record of one rank, gathered on all (336 bytes a rank).
+/// Fixed-size record of one rank, gathered on all (344 bytes a rank).
 struct Announcement {
   uint64_t options;    ///< fingerprint of the hints in force
   int64_t window;      ///< largest collective buffer in bytes that this rank can do with; 0: this
@@ -25,6 +25,7 @@ struct Announcement {
   int64_t bytes;      ///< that the rank accesses
   int64_t blocks;     ///< contiguous pieces of the file that these are, about
   int64_t file_size;  ///< seen by an aggregator, else -1
+  int64_t has_file;   ///< 1 if the rank could access the file itself
   /// Size of the encoded access if it fits below; 0 if it must be asked for.
   int64_t encoded_size;
   std::byte encoded[264];
@@ -35,12 +36,17 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
 /// One allgather on the file's communicator, in order of rank.
 Result<std::vector<Announcement>> agree(FileState& state, const Announcement& own);
 
+/// The accesses that fitted into the announcements, clipped at file offset `end`; others are empty.
+Result<std::vector<mpiio::Access>> announced_accesses(const std::vector<Announcement>& all,
+                                                      int64_t end);
+
 /// The accesses that this rank, if it is an aggregator, needs: element r is rank r's access as far
 /// as it touches this rank's file domain. Empty vector on other ranks. Sends and receives the
 /// descriptions that did not fit into the announcements. Collective.
 Result<std::vector<mpiio::Access>> collect_accesses(FileState& state,
                                                     const mpiio::TwoPhasePlan& plan,
                                                     const std::vector<Announcement>& announcements,
+                                                    const std::vector<mpiio::Access>& announced,
                                                     const mpiio::Access& own);
 
 }  // namespace haichi::mpi

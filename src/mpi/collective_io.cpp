@@ -166,12 +166,15 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
   record.why = plan.why;
 }
 
-int noted(FileState& state, std::initializer_list<const Status*> statuses) {
-  for (const Status* status : statuses) {
-    if (*status) continue;
-    state.runtime.note(fmt::format("{}: {}", state.path, status->error().text));
-    return status->error().code;
-  }
+int noted(FileState& state, const Error& error) {
+  state.runtime.note(fmt::format("{}: {}", state.path, error.text));
+  return error.code;
+}
+
+/// The first failure, noted, as an errno value; 0 if there is none.
+int first_failure(FileState& state, std::initializer_list<const Status*> statuses) {
+  for (const Status* status : statuses)
+    if (!*status) return noted(state, status->error());
   return 0;
 }
 
@@ -186,33 +189,38 @@ int access_directly(FileState& state, const CollectiveCall& call, const Request&
        .memory = static_cast<std::byte*>(call.memory),
        .memory_pattern = request.memory,
        .file = state.aggregator_file(),
-       .bounce = std::span(state.window_memory(), size_t(std::min(kBounce, request.window))),
+       .bounce = std::span(state.own_memory(), size_t(std::min(kBounce, request.window))),
        .record = CallTrace::record_phase,
        .record_context = &trace});
   const Status ran = Executor(state.comm, 0, &trace).run(schedule, buffers);
-  return noted(state, {&ran, &buffers.status()});
+  return first_failure(state, {&ran, &buffers.status()});
 }
 
 /// The two phases. Returns this rank's error as an errno value.
 int exchange_and_access(FileState& state, const CollectiveCall& call, const Request& request,
                         const mpiio::TwoPhasePlan& plan, const std::vector<mpiio::Access>& others,
                         CallRecord& record, CallTrace& trace) {
-  mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others);
+  const FileState::Windows windows = state.windows(plan);
+  if (windows.meeting && state.rank == 0)
+    record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
+  mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others,
+                                   windows.meeting != nullptr);
   mpiio::CollectiveBuffer buffers({.plan = &plan,
                                    .my_aggregator = schedule.my_aggregator(),
+                                   .own = &request.access,
                                    .others = &others,
-                                   .window_memory = state.window_memory(),
+                                   .windows = windows.of_aggregator,
                                    .memory = static_cast<std::byte*>(call.memory),
                                    .memory_pattern = request.memory,
                                    .file = state.aggregator_file(),
                                    .holes = state.holes(),
                                    .record = CallTrace::record_phase,
                                    .record_context = &trace});
-  const Status ran = Executor(state.comm, 0, &trace).run(schedule, buffers);
+  const Status ran = Executor(state.comm, 0, &trace, windows.meeting).run(schedule, buffers);
   record.windows_whole = buffers.totals().whole;
   record.windows_separate = buffers.totals().separate;
   record.windows_rmw = buffers.totals().rmw;
-  return noted(state, {&ran, &buffers.status()});
+  return first_failure(state, {&ran, &buffers.status()});
 }
 
 /// Carries the access out as planned. Returns this rank's error as an errno value.
@@ -221,20 +229,24 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
   mpiio::TwoPhaseOptions options = state.options();
   std::vector<mpiio::RankDemand> demands;
-  for (const Announcement& a : all) {
+  const auto announced = announced_accesses(all, limit);
+  if (!announced) return noted(state, announced.error());
+  for (size_t r = 0; r < all.size(); ++r) {
+    const Announcement& a = all[r];
     options.buffer = std::min(options.buffer, a.window);
-    demands.push_back({{a.hull_begin, std::min(a.hull_end, limit)}, a.bytes, a.blocks});
+    demands.push_back({{a.hull_begin, std::min(a.hull_end, limit)},
+                       a.bytes,
+                       a.blocks,
+                       a.has_file != 0,
+                       (*announced)[r].empty() ? nullptr : &(*announced)[r]});
   }
   request.access.clip(limit);
   const mpiio::TwoPhasePlan plan =
       mpiio::plan_two_phase(state.placement, options, call.direction, demands);
   describe(record, state, plan, all);
   if (plan.direct) return access_directly(state, call, request, trace);
-  auto others = collect_accesses(state, plan, all, request.access);
-  if (!others) {
-    state.runtime.note(others.error().text);
-    return others.error().code;
-  }
+  auto others = collect_accesses(state, plan, all, *announced, request.access);
+  if (!others) return noted(state, others.error());
   for (mpiio::Access& access : *others) access.clip(limit);
   return exchange_and_access(state, call, request, plan, *others, record, trace);
 }

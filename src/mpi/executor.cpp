@@ -11,6 +11,12 @@ namespace haichi::mpi {
 
 using plan::Step;
 
+namespace {
+
+constexpr int kNobodysTag = 99;  // no message has it: probing for it only makes progress
+
+}  // namespace
+
 struct Executor::Transfer {
   plan::Slice slice;
   std::unique_ptr<std::byte[]> staging;  // null if the message uses the slice's own memory
@@ -18,8 +24,8 @@ struct Executor::Transfer {
   bool arrived = false;  // received, waiting for its turn to be scattered
 };
 
-Executor::Executor(MPI_Comm comm, int tag, ExecutionObserver* observer)
-    : comm_(comm), tag_(tag), observer_(observer) {}
+Executor::Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeeting* meeting)
+    : comm_(comm), tag_(tag), observer_(observer), meeting_(meeting) {}
 
 Executor::~Executor() = default;
 
@@ -143,6 +149,18 @@ Status Executor::wait_all() {
   return {};
 }
 
+// The MPI library must be called while we wait: messages that it took from us and still holds are
+// what ranks of other nodes may be waiting for, and these are what our node waits for.
+void Executor::meet() {
+  meeting_->arrive();
+  Patience patience;
+  while (!meeting_->all_here()) {
+    int found;
+    real().Iprobe(MPI_ANY_SOURCE, kNobodysTag, comm_, &found, MPI_STATUS_IGNORE);
+    patience.idle();
+  }
+}
+
 // After a refused message the MPI library may still read and write the memory of the others.
 void Executor::abandon() {
   for (Transfer& transfer : transfers_) (void)transfer.staging.release();
@@ -189,6 +207,9 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
         break;
       case Step::Kind::wait_all:
         done = wait_all();
+        break;
+      case Step::Kind::node_meet:
+        meet();
         break;
     }
     if (!done) return done;

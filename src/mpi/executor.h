@@ -29,12 +29,23 @@ class ExecutionObserver {
   virtual void moved(int peer, int64_t bytes) = 0;
 };
 
+/// Where the ranks of a node meet (the step node_meet).
+class NodeMeeting {
+ public:
+  virtual ~NodeMeeting() = default;
+  /// Says that this rank has come; call once for each meeting.
+  virtual void arrive() = 0;
+  /// True once all ranks of the node have come to the meeting that this rank last arrived at.
+  virtual bool all_here() = 0;
+};
+
 /// Runs one schedule at a time. Messages between two ranks match in the order of their issue (one
 /// tag), see "Schedules" in docs/notes.md. Not thread-safe; the communicator is used by nobody
 /// else.
 class Executor {
  public:
-  Executor(MPI_Comm comm, int tag, ExecutionObserver* observer);
+  /// `meeting` is for schedules with node_meet; it may be null for others.
+  Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeeting* meeting = nullptr);
   ~Executor();
 
   /// Fails only if the MPI library refuses a message; failures of the file are the buffers' affair.
@@ -52,12 +63,14 @@ class Executor {
   /// Progresses until at most `sends` sends are outstanding, and no receive if `receives_too`.
   Status wait_until(int sends, bool receives_too);
   Status wait_all();
+  void meet();
   void begin_exchange(const plan::Step& step);
   std::unique_ptr<std::byte[]> staging(int64_t size);
 
   const MPI_Comm comm_;
   const int tag_;
   ExecutionObserver* const observer_;
+  NodeMeeting* const meeting_;
   plan::Buffers* buffers_ = nullptr;
   std::vector<MPI_Request> requests_;  // parallel to transfers_
   std::vector<Transfer> transfers_;

@@ -138,13 +138,16 @@ mpiio::TwoPhaseOptions FileState::options() const {
   options.aggregators = int(std::min<int64_t>(settings_.number("io.aggregators"), INT32_MAX));
   options.window = int(std::min<int64_t>(settings_.number("io.window"), INT32_MAX));
   options.buffer = settings_.number("io.buffer");
-  if (options.buffer == 0)
+  options.may_shrink = options.buffer == 0;
+  if (options.may_shrink)
     options.buffer = std::clamp(kBufferPerRank * placement.ranks(), kLeastBuffer, kMostBuffer);
   // One message is at most one window, and MPI counts bytes in an int.
   options.buffer = std::min<int64_t>(options.buffer, 1 << 30);
   // `enable` asks for collective buffering in so many words.
   options.may_go_direct =
       settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";
+  options.may_share = settings_.text("io.share") == "on";
+  options.keep_local = settings_.text("io.locality") == "on";
   options.stripe_unit = settings_.number("io.stripe_unit");
   options.stripes = int(std::min<int64_t>(settings_.number("io.stripes"), INT32_MAX));
   return options;
@@ -172,24 +175,63 @@ int64_t FileState::affordable_window(int64_t bytes) {
   const int64_t asked = options().buffer;
   const bool aggregator = is_aggregator();
   for (int64_t window = asked;; window /= 2) {
-    if (aggregator && window_capacity_ < window) {
-      window_memory_.reset();
-      window_memory_.reset(new (std::nothrow) std::byte[size_t(window)]);
-      window_capacity_ = window_memory_ ? window : 0;
+    if (aggregator && own_capacity_ < window) {
+      own_memory_.reset();
+      own_memory_.reset(new (std::nothrow) std::byte[size_t(window)]);
+      own_capacity_ = own_memory_ ? window : 0;
     }
     // Messages that are packed or wait to be unpacked take no more than this; asked for and given
     // back untouched, which costs two system calls.
     const int64_t packed = std::min(bytes, window) + (aggregator ? window : 0);
     const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[size_t(packed)]);
-    if (room && (!aggregator || window_memory_)) return window;
+    if (room && (!aggregator || own_memory_)) return window;
     if (window < 2 * kSmallestWindow) return 0;
-    window_memory_.reset();
-    window_capacity_ = 0;
+    own_memory_.reset();
+    own_capacity_ = 0;
   }
 }
 
-bool FileState::ready_as_aggregator() {
-  if (!is_aggregator() || fd_ >= 0) return true;
+FileState::Windows FileState::windows(const mpiio::TwoPhasePlan& plan) {
+  Windows result;
+  const std::vector<int>& all = plan.aggregators.ranks;
+  result.of_aggregator.resize(all.size());
+  std::vector<int> here;  // indices of the aggregators on this rank's node
+  for (size_t a = 0; a < all.size(); ++a) {
+    if (placement.same_node(all[a], rank)) here.push_back(int(a));
+    if (all[a] == rank) result.of_aggregator[a] = own_memory();
+  }
+  if (plan.shares && !here.empty()) share_with_node(plan, here);
+  if (!plan.shares || here.empty() || !node_memory_) return result;
+  result.meeting = node_memory_.get();
+  for (size_t i = 0; i < here.size(); ++i)
+    result.of_aggregator[size_t(here[i])] =
+        node_memory_->data() + int64_t(i) * 2 * plan.window_bytes;
+  return result;
+}
+
+void FileState::share_with_node(const mpiio::TwoPhasePlan& plan,
+                                const std::vector<int>& aggregators) {
+  const size_t bytes = aggregators.size() * 2 * size_t(plan.window_bytes);
+  const bool alone = placement.ranks_on(placement.node_of(rank)).size() < 2;
+  if (alone || node_memory_refused_ || (node_memory_ && node_memory_->size() >= bytes)) return;
+  node_memory_.reset();
+  auto made = NodeMemory::make(comm, placement, rank, bytes);
+  if (made) {
+    node_memory_ = std::move(*made);
+    return;
+  }
+  node_memory_refused_ = true;
+  runtime.note(fmt::format("{}: {}; they send messages", path, made.error().text));
+}
+
+bool FileState::ready_as_aggregator() { return !is_aggregator() || open_file(); }
+
+bool FileState::ready_for_pieces_of(int64_t size) {
+  return size >= mpiio::least_direct_piece(placement) ? open_file() : fd_ >= 0;
+}
+
+bool FileState::open_file() {
+  if (fd_ >= 0) return true;
   if (open_failed_) return false;
   // Read access is needed for read-modify-write even where the program only writes.
   int flags = (amode & MPI_MODE_RDONLY) ? O_RDONLY : O_RDWR;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/settings.h"
+#include "mpi/node_memory.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
 #include "mpiio/access.h"
@@ -44,9 +45,19 @@ class FileState {
   /// Opens this rank's descriptor if it is an aggregator under the options in force; false if that
   /// fails.
   bool ready_as_aggregator();
+  /// True if this rank has the file open itself; opens it if pieces of that size (bytes) are worth
+  /// to be accessed without an aggregator.
+  bool ready_for_pieces_of(int64_t size);
 
-  /// The collective buffer, kept while the file is open; null on ranks that are no aggregators.
-  std::byte* window_memory() const { return window_memory_.get(); }
+  /// Memory of this rank alone, as much as the collective buffer; kept while the file is open.
+  std::byte* own_memory() const { return own_memory_.get(); }
+  /// Where an access finds the windows of the aggregators that it can reach.
+  struct Windows {
+    std::vector<std::byte*> of_aggregator;  ///< as CollectiveBuffer::Config::windows
+    NodeMeeting* meeting = nullptr;         ///< null if the node shares no memory
+  };
+  /// Collective over the ranks of the node if the plan shares.
+  Windows windows(const mpiio::TwoPhasePlan& plan);
   /// Largest collective buffer, up to what the hints ask for, with which this rank can carry out an
   /// access of `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
   /// each other: a rank that runs out of memory in the middle of an exchange makes all others wait.
@@ -79,14 +90,18 @@ class FileState {
 
  private:
   void forget_types();
+  bool open_file();
+  void share_with_node(const mpiio::TwoPhasePlan& plan, const std::vector<int>& aggregators);
 
   Settings settings_;
   std::string view_refusal_;
   int fd_ = -1;
   bool fd_readable_ = false;
   bool open_failed_ = false;
-  std::unique_ptr<std::byte[]> window_memory_;
-  int64_t window_capacity_ = 0;
+  std::unique_ptr<std::byte[]> own_memory_;
+  int64_t own_capacity_ = 0;
+  std::unique_ptr<NodeMemory> node_memory_;
+  bool node_memory_refused_ = false;
   std::vector<int> aggregators_;  // of the options in force; empty: to be computed
 };
 

@@ -42,8 +42,11 @@ class CollectiveBuffer : public plan::Buffers {
   struct Config {
     const TwoPhasePlan* plan;
     int my_aggregator;
+    const Access* own;
     const std::vector<Access>* others;
-    std::byte* window_memory;   ///< for one window; unused if this rank is no aggregator
+    /// By aggregator (index): its two windows of plan->window_bytes each, that of even cycles
+    /// first. Null where this rank cannot reach them; never null for its own.
+    std::vector<std::byte*> windows;
     std::byte* memory;          ///< origin of the user's buffer
     PatternPtr memory_pattern;  ///< positions: those of the access, relative to its begin
     AggregatorFile file;
@@ -67,23 +70,35 @@ class CollectiveBuffer : public plan::Buffers {
   const FileTotals& totals() const { return totals_; }
 
  private:
-  /// Runs of bytes of the window that some rank gives or wants, ascending and disjoint.
-  void cover_window();
-  void merge_blocks();
-  bool wants_rmw() const;
-  void write_separately();
-  void write_with_rmw();
-  Status modify(plan::Extent part, std::span<std::byte> scratch);
+  /// This aggregator's window of a cycle.
+  struct Window {
+    int64_t cycle = 0;
+    plan::Extent extent;
+    std::byte* memory = nullptr;
+    bool covered = false;  // overlap and runs are known
+    bool overlap = false;
+    std::vector<plan::Extent> runs;  // bytes that some rank gives or wants, ascending and disjoint
+    std::byte* at(int64_t offset) const { return memory + (offset - extent.begin); }
+  };
+  /// Bytes of a window, of this or another aggregator, as an access sees them.
+  struct Seen {
+    const Access* access;
+    std::byte* origin;  // where offset 0 of the file would lie
+  };
+  Seen seen(const Place& place) const;
+  void cover(Window& window) const;
+  void merge_blocks(Window& window) const;
+  bool wants_rmw(const Window& window) const;
+  void write_separately(const Window& window);
+  void write_with_rmw(const Window& window);
+  Status modify(const Window& window, plan::Extent part, std::span<std::byte> scratch);
   void note(const Status& done);
+  /// visit(bytes, count) for the blocks of the slice, in its order.
   template <class Visit>
-  void blocks_in_buffer(int rank, int64_t from, int64_t size, Visit&& visit);
+  void for_each_block(const plan::Slice& slice, Visit&& visit);
 
   const Config config_;
-  plan::Extent window_;
-  int64_t round_ = 0;
-  bool covered_ = false;  // runs_ and overlap_ are of this window
-  bool overlap_ = false;
-  std::vector<plan::Extent> runs_;
+  Window windows_[2];  // by parity of the cycle
   Status status_;
   FileTotals totals_;
 };

@@ -14,7 +14,7 @@ bool DirectSchedule::next(plan::Step& step) {
   step = {};
   const bool writing = direction_ == Direction::write;
   step.kind = writing ? plan::Step::Kind::file_write : plan::Step::Kind::file_read;
-  (writing ? step.from : step.to) = {kOwnMemory, 0, bytes_};
+  (writing ? step.from : step.to) = {Place{}.number(), 0, bytes_};
   return true;
 }
 

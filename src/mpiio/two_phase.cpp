@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "mpiio/domains_by_bytes.h"
+
 namespace haichi::mpiio {
 namespace {
 
@@ -20,11 +22,57 @@ Step exchange_step(Step::Kind kind, int peer, plan::Slice from, plan::Slice to) 
 
 // From this mean size of a rank's pieces on, a system call for each costs less than moving them.
 constexpr int64_t kDirectPiece = 512;
+// The same where the file system is behind a network, and a request costs a round trip to a server.
+constexpr int64_t kDirectPieceApart = 1 << 20;
+// A window is not made smaller than this only to have more cycles that overlap.
+constexpr int64_t kLeastWindow = 128 << 10;
+// As many cycles as overlapping is worth: its gain is the part of the first and the last.
+constexpr int64_t kOverlappingCycles = 8;
+
+plan::Extent range_of(const std::vector<RankDemand>& demands) {
+  plan::Extent range{INT64_MAX, INT64_MIN};
+  for (const RankDemand& demand : demands) {
+    if (demand.hull.empty()) continue;
+    range.begin = std::min(range.begin, demand.hull.begin);
+    range.end = std::max(range.end, demand.hull.end);
+  }
+  return range.empty() ? plan::Extent{} : range;
+}
+
+/// Why every rank shall access the file itself, or empty.
+std::string why_direct(const placement::Placement& placement, const TwoPhaseOptions& options,
+                       const std::vector<RankDemand>& demands) {
+  if (options.aggregators > 0 || !options.may_go_direct) return "";
+  int64_t bytes = 0, blocks = 0;
+  for (const RankDemand& demand : demands) {
+    if (demand.hull.empty()) continue;
+    if (!demand.has_file) return "";
+    bytes += demand.bytes;
+    blocks += demand.blocks;
+  }
+  const bool apart = placement.nodes() > 1;
+  const int64_t least = least_direct_piece(placement);
+  if (blocks == 0 || bytes / blocks < least) return "";
+  return fmt::format("no exchange: {}their pieces have {} bytes in the mean, at least {}",
+                     apart ? "" : "all ranks are on one node, and ", bytes / blocks, least);
+}
+
+int64_t window_size(const plan::Extent& range, int aggregators, const TwoPhaseOptions& options) {
+  const int64_t half = std::max<int64_t>(1, options.buffer / 2);
+  if (!options.may_shrink) return half;
+  const int64_t domain = range.size() / aggregators + 1;
+  const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
+  return std::min(half, (wanted + 4095) / 4096 * 4096);
+}
 
 }  // namespace
 
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
   return placement.nodes() == 1 && options.aggregators == 0 && options.may_go_direct;
+}
+
+int64_t least_direct_piece(const placement::Placement& placement) {
+  return placement.nodes() > 1 ? kDirectPieceApart : kDirectPiece;
 }
 
 plan::Aggregators aggregators_for(const placement::Placement& placement,
@@ -42,39 +90,37 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
 
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
                             Direction direction, const std::vector<RankDemand>& demands) {
-  plan::Extent range{INT64_MAX, INT64_MIN};
-  int64_t bytes = 0, blocks = 0;
-  for (const RankDemand& demand : demands) {
-    if (demand.hull.empty()) continue;
-    range.begin = std::min(range.begin, demand.hull.begin);
-    range.end = std::max(range.end, demand.hull.end);
-    bytes += demand.bytes;
-    blocks += demand.blocks;
-  }
-  if (range.empty()) range = {};
   TwoPhasePlan result;
   result.direction = direction;
   result.aggregators = aggregators_for(placement, options);
-  if (may_be_direct(placement, options) && blocks > 0 && bytes / blocks >= kDirectPiece) {
+  if (std::string why = why_direct(placement, options, demands); !why.empty()) {
     result.direct = true;
-    result.why.push_back(
-        fmt::format("no exchange: all ranks are on one node, and their pieces have {} bytes in the "
-                    "mean, at least {}",
-                    bytes / blocks, kDirectPiece));
+    result.why.push_back(std::move(why));
     return result;
   }
+  const plan::Extent range = range_of(demands);
   const int count = int(result.aggregators.ranks.size());
-  result.domains =
-      plan::FileDomains(range, count, options.buffer, options.stripe_unit, options.stripe_unit);
+  result.window_bytes = window_size(range, count, options);
+  result.domains = plan::FileDomains(range, count, result.window_bytes, options.stripe_unit,
+                                     options.stripe_unit);
   result.order = options.order;
   result.window = options.window;
+  result.shares = options.may_share;
   result.why.push_back(result.aggregators.why);
   result.why.push_back(fmt::format("layout {} over {} node{}", name_of(options.layout),
                                    placement.nodes(), placement.nodes() == 1 ? "" : "s"));
-  result.why.push_back(fmt::format(
-      "{} cycle{}: bytes {} to {} in {} of at most {} bytes", result.domains.cycles(),
-      result.domains.cycles() == 1 ? "" : "s", range.begin, range.end,
-      options.stripe_unit > 0 ? "stripes" : "even domains cut in windows", options.buffer));
+  std::string how = options.stripe_unit > 0 ? "stripes" : "even domains";
+  if (options.keep_local && options.stripe_unit == 0) {
+    if (auto local = domains_by_bytes(placement, result, range, demands)) {
+      result.domains = std::move(local->domains);
+      result.why.push_back(std::move(local->why));
+      how = "domains";
+    }
+  }
+  result.why.push_back(
+      fmt::format("{} cycle{}: bytes {} to {} in {} cut in windows of at most {} bytes",
+                  result.domains.cycles(), result.domains.cycles() == 1 ? "" : "s", range.begin,
+                  range.end, how, result.window_bytes));
   result.why.push_back(
       fmt::format("messages in order {}, at most {} sends outstanding", name_of(options.order),
                   options.window ? std::to_string(options.window) : "any number of"));
@@ -82,101 +128,134 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
 }
 
 TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan,
-                                   int me, const Access& own, const std::vector<Access>& others)
-    : plan_(plan), me_(me), own_(own), others_(others) {
+                                   int me, const Access& own, const std::vector<Access>& others,
+                                   bool shares)
+    : plan_(plan), placement_(placement), me_(me), own_(own), others_(others), shares_(shares) {
   const std::vector<int>& ranks = plan.aggregators.ranks;
   const plan::PeerOrder order(placement, plan.order, me);
   for (int a = 0; a < int(ranks.size()); ++a) {
     aggregators_in_order_.push_back(a);
     if (ranks[size_t(a)] == me) my_aggregator_ = a;
+    meets_ = meets_ || (shares && placement.same_node(ranks[size_t(a)], me));
   }
+  meets_ = meets_ && placement.ranks_on(placement.node_of(me)).size() > 1;
   std::sort(aggregators_in_order_.begin(), aggregators_in_order_.end(), [&](int a, int b) {
     return order.position_of(ranks[size_t(a)]) < order.position_of(ranks[size_t(b)]);
   });
   if (my_aggregator_ >= 0)
     for (int k = 0; k < order.size(); ++k) {
       const int peer = order.peer(k);
-      if (!others[size_t(peer)].empty()) peers_in_order_.push_back(peer);
+      if (!others[size_t(peer)].empty() && !copies(peer)) peers_in_order_.push_back(peer);
     }
 }
 
-void TwoPhaseSchedule::add_aggregator_side(int64_t cycle, std::vector<Step>& out) const {
+bool TwoPhaseSchedule::copies(int peer) const {
+  return peer == me_ || (shares_ && placement_.same_node(peer, me_));
+}
+
+void TwoPhaseSchedule::add_aggregator_side(int64_t cycle) {
   if (my_aggregator_ < 0) return;
   const plan::Extent window = plan_.domains.window(my_aggregator_, cycle);
   if (window.empty()) return;
   for (const int peer : peers_in_order_) {
-    if (peer == me_) continue;  // the rank's side copies
     const Access& access = others_[size_t(peer)];
     const int64_t from = access.position_of(window.begin), to = access.position_of(window.end);
     if (from >= to) continue;
-    const plan::Slice slice{view_of(peer), from, to - from};
+    const plan::Slice slice{place(Place::Kind::view, cycle, peer), from, to - from};
     if (plan_.direction == Direction::write)
-      out.push_back(exchange_step(Step::Kind::receive, peer, {}, slice));
+      add(cycle, exchange_step(Step::Kind::receive, peer, {}, slice));
     else
-      out.push_back(exchange_step(Step::Kind::send, peer, slice, {}));
+      add(cycle, exchange_step(Step::Kind::send, peer, slice, {}));
   }
 }
 
-void TwoPhaseSchedule::add_rank_side(int64_t cycle, std::vector<Step>& out) const {
+void TwoPhaseSchedule::add_rank_side(int64_t cycle, bool copied) {
+  const bool writing = plan_.direction == Direction::write;
   for (const int a : aggregators_in_order_) {
+    const int peer = plan_.aggregators.ranks[size_t(a)];
+    if (copies(peer) != copied) continue;
     const plan::Extent window = plan_.domains.window(a, cycle);
     if (window.empty()) continue;
     const int64_t from = own_.position_of(window.begin), to = own_.position_of(window.end);
     if (from >= to) continue;
-    const plan::Slice memory{kOwnMemory, from - own_.begin(), to - from};
-    const int peer = plan_.aggregators.ranks[size_t(a)];
-    const bool writing = plan_.direction == Direction::write;
-    if (peer == me_) {
-      const plan::Slice buffer{view_of(me_), from, to - from};
-      out.push_back(exchange_step(Step::Kind::copy, me_, writing ? memory : buffer,
-                                  writing ? buffer : memory));
-    } else if (writing) {
-      out.push_back(exchange_step(Step::Kind::send, peer, memory, {}));
-    } else {
-      out.push_back(exchange_step(Step::Kind::receive, peer, {}, memory));
-    }
+    const plan::Slice memory{Place{}.number(), from - own_.begin(), to - from};
+    const plan::Slice there{place(Place::Kind::others, cycle, a), from, to - from};
+    if (copied)
+      add(cycle, exchange_step(Step::Kind::copy, peer, writing ? memory : there,
+                               writing ? there : memory));
+    else if (writing)
+      add(cycle, exchange_step(Step::Kind::send, peer, memory, {}));
+    else
+      add(cycle, exchange_step(Step::Kind::receive, peer, {}, memory));
   }
 }
 
-void TwoPhaseSchedule::add_exchange(int64_t cycle) {
+void TwoPhaseSchedule::add_messages(int64_t cycle) {
   // Receives come first on every rank, so that no send waits for a receive behind another send.
   if (plan_.direction == Direction::write) {
-    add_aggregator_side(cycle, steps_);
-    add_rank_side(cycle, steps_);
+    add_aggregator_side(cycle);
+    add_rank_side(cycle, false);
   } else {
-    add_rank_side(cycle, steps_);
-    add_aggregator_side(cycle, steps_);
+    add_rank_side(cycle, false);
+    add_aggregator_side(cycle);
   }
 }
 
-void TwoPhaseSchedule::fill(int64_t cycle) {
-  steps_.clear();
-  at_ = 0;
-  plan::Extent window;
-  if (my_aggregator_ >= 0) window = plan_.domains.window(my_aggregator_, cycle);
-  const plan::Slice whole{kCollectiveBuffer, 0, window.size()};
-  steps_.emplace_back();  // Kind::round
-  if (plan_.direction == Direction::read && !window.empty()) {
-    Step read = exchange_step(Step::Kind::file_read, -1, {}, whole);
-    read.file_begin = window.begin;
-    steps_.push_back(read);
+void TwoPhaseSchedule::add_file_access(int64_t cycle) {
+  if (my_aggregator_ < 0) return;
+  const plan::Extent window = plan_.domains.window(my_aggregator_, cycle);
+  if (window.empty()) return;
+  const bool writing = plan_.direction == Direction::write;
+  const plan::Slice whole{place(Place::Kind::window, cycle, 0), 0, window.size()};
+  Step access = exchange_step(writing ? Step::Kind::file_write : Step::Kind::file_read, -1,
+                              writing ? whole : plan::Slice{}, writing ? plan::Slice{} : whole);
+  access.file_begin = window.begin;
+  add(cycle, access);
+}
+
+void TwoPhaseSchedule::add_plain(int64_t cycle, Step::Kind kind) {
+  Step step;
+  step.kind = kind;
+  add(cycle, step);
+}
+
+void TwoPhaseSchedule::fill_writing(int64_t cycle) {
+  auto exchange = [&](int64_t c) {
+    add_plain(c, Step::Kind::round);
+    add_messages(c);
+    add_rank_side(c, true);
+  };
+  if (cycle == 0) exchange(0);
+  add_plain(cycle, Step::Kind::wait_all);
+  if (meets_) add_plain(cycle, Step::Kind::node_meet);
+  if (cycle + 1 < plan_.domains.cycles()) exchange(cycle + 1);
+  add_file_access(cycle);
+}
+
+void TwoPhaseSchedule::fill_reading(int64_t cycle) {
+  auto read = [&](int64_t c) {
+    add_plain(c, Step::Kind::round);
+    add_file_access(c);
+  };
+  if (cycle == 0) {
+    read(0);
+    if (meets_) add_plain(0, Step::Kind::node_meet);
   }
-  add_exchange(cycle);
-  Step wait;
-  wait.kind = Step::Kind::wait_all;
-  steps_.push_back(wait);
-  if (plan_.direction == Direction::write && !window.empty()) {
-    Step write = exchange_step(Step::Kind::file_write, -1, whole, {});
-    write.file_begin = window.begin;
-    steps_.push_back(write);
-  }
-  for (Step& step : steps_) step.round = cycle;
+  add_messages(cycle);
+  const bool last = cycle + 1 == plan_.domains.cycles();
+  if (!last) read(cycle + 1);
+  add_rank_side(cycle, true);
+  add_plain(cycle, Step::Kind::wait_all);
+  if (meets_ && !last) add_plain(cycle, Step::Kind::node_meet);
 }
 
 bool TwoPhaseSchedule::next(Step& step) {
   while (at_ == steps_.size()) {
     if (cycle_ == plan_.domains.cycles()) return false;
-    fill(cycle_++);
+    steps_.clear();
+    at_ = 0;
+    plan_.direction == Direction::write ? fill_writing(cycle_) : fill_reading(cycle_);
+    ++cycle_;
   }
   step = steps_[at_++];
   return true;

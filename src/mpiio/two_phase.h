@@ -25,9 +25,12 @@ struct TwoPhaseOptions {
   plan::IssueOrder order = plan::IssueOrder::nd_rank_shift;
   int aggregators = 0;        ///< 0: one per node
   int window = 32;            ///< most sends outstanding per rank; 0: no limit
-  int64_t buffer = 16 << 20;  ///< bytes of one aggregator's collective buffer
+  int64_t buffer = 16 << 20;  ///< bytes of one aggregator's collective buffer: two windows
   int64_t stripe_unit = 0;    ///< bytes; 0: not striped
+  bool may_shrink = true;     ///< windows may be smaller than half a buffer, to overlap more cycles
   bool may_go_direct = true;  ///< ranks may access the file themselves where that is cheaper
+  bool may_share = true;      ///< ranks of a node may use common memory
+  bool keep_local = true;     ///< file domains may go where their bytes are
   int stripes = 0;            ///< servers that the file is striped over; 0: not known
 };
 
@@ -35,7 +38,9 @@ struct TwoPhaseOptions {
 struct RankDemand {
   plan::Extent hull;  ///< of the file; empty: it has no bytes
   int64_t bytes = 0;
-  int64_t blocks = 0;  ///< contiguous pieces of the file
+  int64_t blocks = 0;              ///< contiguous pieces of the file
+  bool has_file = true;            ///< the rank could access the file itself
+  const Access* access = nullptr;  ///< if known on all ranks; else its bytes count as spread evenly
 };
 
 /// What all ranks decide alike before a collective access, and why.
@@ -44,14 +49,21 @@ struct TwoPhasePlan {
   bool direct = false;  ///< every rank accesses the file itself; nothing below is used
   plan::Aggregators aggregators;
   plan::FileDomains domains{{}, 1, 1, 0, 0};
+  int64_t window_bytes = 0;  ///< most that one cycle of an aggregator handles
   plan::IssueOrder order = plan::IssueOrder::rank;
   int window = 0;
+  bool shares =
+      false;  ///< ranks of a node put their bytes into its aggregators' windows themselves
   std::vector<std::string> why;
 };
 
 /// True if plan_two_phase may decide that every rank accesses the file itself: all ranks are on one
 /// node and the user did not ask for aggregators. Every rank then needs the file open.
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options);
+
+/// Mean size in bytes from which on pieces are better accessed by their ranks themselves than
+/// brought to an aggregator: by the cost of a system call, or of a request to a server.
+int64_t least_direct_piece(const placement::Placement& placement);
 
 /// The aggregators under the options: as many as wanted, else one per node, else, on a single node,
 /// all ranks, since no network lies between them.
@@ -62,21 +74,39 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
                             Direction direction, const std::vector<RankDemand>& demands);
 
-/// Buffers of the schedule's slices.
-inline constexpr int kOwnMemory = 0;         ///< positions relative to the access's begin
-inline constexpr int kCollectiveBuffer = 1;  ///< bytes relative to the window's begin
-/// The collective buffer seen through the view of rank r: slices are positions of r's access.
-inline constexpr int view_of(int rank) { return 2 + rank; }
-inline constexpr int rank_of_view(int buffer) { return buffer - 2; }
+/// What a slice of the schedule is of. A collective buffer holds two windows, that of an even cycle
+/// and that of an odd one, so that one can be exchanged while the other is read or written.
+struct Place {
+  enum class Kind {
+    own_memory,  ///< slices are positions relative to the access's begin
+    window,      ///< this aggregator's window: bytes relative to its begin
+    view,        ///< this aggregator's window through rank `who`'s view: positions of its access
+    others,      ///< aggregator `who`'s window (its index) through this rank's own view
+  };
+  Kind kind = Kind::own_memory;
+  int parity = 0;  ///< of the cycle
+  int who = 0;
 
-/// One rank's steps. A round is a cycle: for writing, receives, sends, wait_all, file_write; for
-/// reading, file_read, receives, sends, wait_all. Only non-empty transfers appear.
+  /// As the number that a plan::Slice has.
+  int number() const { return (who * 2 + parity) * 4 + int(kind); }
+  static Place of(int number) { return {Kind(number % 4), number / 4 % 2, number / 8}; }
+};
+
+/// One rank's steps. A round is a cycle. Only non-empty transfers appear.
+///
+/// Writing: the messages of cycle k + 1 are issued before cycle k's window is written, so that they
+/// travel meanwhile. Reading: the window of cycle k + 1 is read while the messages of cycle k
+/// travel. (Paper 000, Fig. 11, has exchange and file access in a row.)
+///
+/// Where the ranks of a node share memory, what a rank has for an aggregator of its own node is a
+/// copy into (from) that aggregator's window, and the node meets once a cycle.
 class TwoPhaseSchedule : public plan::Schedule {
  public:
   /// `own` is this rank's access. `others[r]` is rank r's access as far as this rank's windows
-  /// need it; empty vector if this rank is not an aggregator. All must outlive the schedule.
+  /// need it; empty vector if this rank is not an aggregator. `shares`: this rank's node shares
+  /// memory, which all its ranks must say alike. All must outlive the schedule.
   TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan, int me,
-                   const Access& own, const std::vector<Access>& others);
+                   const Access& own, const std::vector<Access>& others, bool shares);
 
   bool next(plan::Step& step) override;
   int window() const override { return plan_.window; }
@@ -84,15 +114,31 @@ class TwoPhaseSchedule : public plan::Schedule {
   int my_aggregator() const { return my_aggregator_; }
 
  private:
-  void fill(int64_t cycle);
-  void add_exchange(int64_t cycle);
-  void add_aggregator_side(int64_t cycle, std::vector<plan::Step>& out) const;
-  void add_rank_side(int64_t cycle, std::vector<plan::Step>& out) const;
+  void fill_writing(int64_t cycle);
+  void fill_reading(int64_t cycle);
+  void add(int64_t cycle, plan::Step step) {
+    step.round = cycle;
+    steps_.push_back(step);
+  }
+  void add_plain(int64_t cycle, plan::Step::Kind kind);
+  void add_messages(int64_t cycle);
+  void add_aggregator_side(int64_t cycle);
+  void add_rank_side(int64_t cycle, bool copied);
+  void add_file_access(int64_t cycle);
+  /// True if what goes between this rank and `peer` is copied, not sent.
+  bool copies(int peer) const;
+
+  static int place(Place::Kind kind, int64_t cycle, int who) {
+    return Place{kind, int(cycle % 2), who}.number();
+  }
 
   const TwoPhasePlan& plan_;
+  const placement::Placement& placement_;
   const int me_;
   const Access& own_;
   const std::vector<Access>& others_;
+  const bool shares_;
+  bool meets_ = false;  // the node has windows in common memory and more than one rank
   int my_aggregator_ = -1;
   std::vector<int> aggregators_in_order_;  // indices, in this rank's issue order
   std::vector<int> peers_in_order_;        // ranks, in this rank's issue order; aggregators only

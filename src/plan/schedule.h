@@ -29,7 +29,9 @@ struct Step {
     file_read,   ///< file bytes [file_begin, +to.size) into `to`
     file_write,  ///< `from` to file bytes [file_begin, ...); the back end knows which are real
     wait_all,    ///< all sends and receives issued so far are complete, received bytes in place
-    round,       ///< a new round (a cycle of two-phase I/O) begins; nothing is outstanding
+    node_meet,   ///< all ranks of the node have come here: what each wrote, all others can read
+    round,       ///< a new round (a cycle of two-phase I/O) begins; only messages of the round
+                 ///< before it may be outstanding
   };
   Kind kind = Kind::round;
   int peer = -1;

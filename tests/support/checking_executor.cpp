@@ -50,7 +50,7 @@ struct Queue {
   bool used_up() const { return taken == sends.size() + receives.size(); }
 };
 
-enum class State { running, waits_to_send, waits_for_all, finished };
+enum class State { running, waits_to_send, waits_for_all, waits_for_node, finished };
 
 struct Rank {
   Schedule* schedule;
@@ -62,6 +62,7 @@ struct Rank {
   int64_t steps = 0;     // taken so far: the current one has index steps - 1
   int sends = 0;         // outstanding
   int unmatched = 0;     // receives issued and not matched
+  int rounds = 0;        // begun since messages were last issued, while some are outstanding
   std::vector<Receive> receives;            // since the last wait_all
   std::map<std::byte*, std::byte*> direct;  // begin -> end of what outstanding receives may write
 };
@@ -70,7 +71,10 @@ class Run {
  public:
   Run(const std::vector<Schedule*>& schedules, const std::vector<Buffers*>& buffers,
       const CheckOptions& options, CheckTally& tally)
-      : random_(options.seed), completion_(options.completion), tally_(tally) {
+      : random_(options.seed),
+        completion_(options.completion),
+        tally_(tally),
+        nodes_(options.nodes) {
     for (size_t r = 0; r < schedules.size(); ++r) {
       ranks_.push_back({.schedule = schedules[r], .buffers = buffers[r]});
       runnable_.push_back(int(r));
@@ -117,6 +121,8 @@ class Run {
     }
     rank.pending = false;
     switch (rank.step.kind) {
+      case Step::Kind::node_meet:
+        return meet(r, rank);
       case Step::Kind::receive:
         return receive(r, rank);
       case Step::Kind::copy:
@@ -220,6 +226,7 @@ class Run {
       if (!each.delivered) deliver(rank, each);
     rank.receives.clear();
     rank.direct.clear();
+    rank.rounds = 0;
     rank.pending = false;
     if (rank.ended) rank.state = State::finished;
   }
@@ -240,13 +247,36 @@ class Run {
     return {};
   }
 
+  // The message of a rank that goes on while it may not.
+  Status outstanding(int r, const Rank& rank, std::string_view what) const {
+    return fail(EPROTO, "rank {} {} at step {} with {} sends and {} receives outstanding", r, what,
+                rank.steps - 1, rank.sends, rank.receives.size());
+  }
+
   Status start_round(int r, Rank& rank) {
-    if (rank.sends > 0 || !rank.receives.empty())
-      return fail(EPROTO,
-                  "rank {} begins round {} at step {} with {} sends and {} receives "
-                  "outstanding",
-                  r, rank.step.round, rank.steps - 1, rank.sends, rank.receives.size());
+    const bool some = rank.sends > 0 || !rank.receives.empty();
+    rank.rounds = some ? rank.rounds + 1 : 0;
+    if (rank.rounds > 1)
+      return outstanding(r, rank, fmt::format("begins round {}", rank.step.round));
     rank.buffers->start_round(rank.step.round);
+    return {};
+  }
+
+  Status meet(int r, Rank& rank) {
+    if (size_t(r) >= nodes_.size())
+      return fail(EINVAL, "rank {} meets its node at step {}, but no nodes were given", r,
+                  rank.steps - 1);
+    if (rank.sends > 0 || !rank.receives.empty()) return outstanding(r, rank, "meets its node");
+    const int node = nodes_[size_t(r)];
+    rank.state = State::waits_for_node;
+    const bool last = ++arrived_[node] == std::count(nodes_.begin(), nodes_.end(), node);
+    if (!last) return {};
+    arrived_[node] = 0;
+    for (size_t other = 0; other < ranks_.size(); ++other) {
+      if (nodes_[other] != node) continue;
+      ranks_[other].state = State::running;
+      if (int(other) != r) runnable_.push_back(int(other));
+    }
     return {};
   }
 
@@ -324,6 +354,8 @@ class Run {
     if (rank.state == State::waits_to_send)
       return fmt::format("rank {} at step {} waits to send to {} with {} sends outstanding", r,
                          rank.steps - 1, rank.step.peer, rank.sends);
+    if (rank.state == State::waits_for_node)
+      return fmt::format("rank {} at step {} waits for its node", r, rank.steps - 1);
     std::string text =
         fmt::format("rank {} at {} waits for", r,
                     rank.ended ? std::string("its end") : fmt::format("step {}", rank.steps - 1));
@@ -359,6 +391,8 @@ class Run {
   Random random_;
   Completion completion_;
   CheckTally& tally_;
+  const std::vector<int> nodes_;
+  std::map<int, int> arrived_;  // ranks at the meeting of each node
   int64_t stay_ = 0;
   std::vector<Rank> ranks_;
   std::vector<int> runnable_;

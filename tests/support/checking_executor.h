@@ -28,6 +28,8 @@ inline constexpr Completion kCompletions[] = {Completion::rendezvous, Completion
 struct CheckOptions {
   uint64_t seed = 0;
   Completion completion = Completion::rendezvous;
+  /// Each rank's node, for schedules with node_meet; empty: none has one.
+  std::vector<int> nodes = {};
 };
 
 /// What a run did.
@@ -43,8 +45,8 @@ struct CheckTally {
 /// Fails, naming ranks and steps (counted from 0 per rank), with
 ///   EDEADLK   no rank can go on
 ///   EMSGSIZE  a send and its receive, or the two sides of a copy, differ in size
-///   EPROTO    messages that nobody received are left at the end; a round begins while sends or
-///             receives are outstanding
+///   EPROTO    messages that nobody received are left at the end; a round begins while messages of
+///             more than one round are outstanding; a rank meets its node with some outstanding
 ///   EINVAL    peer out of range, negative size, copy between overlapping bytes, two receives
 ///             outstanding into the same bytes, contiguous() and gather() disagree
 Status run_checked(const std::vector<plan::Schedule*>& schedules,

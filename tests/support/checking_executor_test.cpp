@@ -254,9 +254,41 @@ TEST(CheckingExecutor, FindsNegativeSizesAndOverlaps) {
 
 TEST(CheckingExecutor, FindsARoundThatBeginsTooEarly) {
   const Error error =
-      error_of({{receive_step(0, kLow), send_step(0, kHigh), round_step(1)}}, Completion::eager);
+      error_of({{receive_step(0, kLow), send_step(0, kHigh), round_step(1), round_step(2)}},
+               Completion::eager);
   EXPECT_EQ(error.code, EPROTO);
-  EXPECT_THAT(error.text, HasSubstr("rank 0 begins round 1 at step 2"));
+  EXPECT_THAT(error.text, HasSubstr("rank 0 begins round 2 at step 3"));
+}
+
+TEST(CheckingExecutor, LetsMessagesOfOneRoundReachIntoTheNext) {
+  Job job = list_job({{send_step(0, kHigh), receive_step(0, kLow), round_step(1), wait_all_step(),
+                       round_step(2), send_step(0, kHigh), receive_step(0, kLow)}},
+                     0);
+  EXPECT_TRUE(job.run({.completion = Completion::eager}));
+}
+
+TEST(CheckingExecutor, RanksOfANodeMeetAndOthersGoOn) {
+  Job job = list_job({{receive_step(2, kLow), wait_all_step(), node_meet_step(), node_meet_step()},
+                      {node_meet_step(), node_meet_step()},
+                      {send_step(0, kLow)}},
+                     0);
+  EXPECT_TRUE(job.run({.nodes = {0, 0, 1}}));
+}
+
+TEST(CheckingExecutor, FindsARankThatItsNodeWaitsForInVain) {
+  Job job = list_job({{node_meet_step()}, {}, {node_meet_step()}}, 0);
+  const Status done = job.run({.nodes = {0, 0, 1}});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, EDEADLK);
+  EXPECT_THAT(done.error().text, HasSubstr("rank 0 at step 0 waits for its node"));
+}
+
+TEST(CheckingExecutor, FindsAMeetingWithMessagesOutstanding) {
+  Job job = list_job({{receive_step(0, kLow), node_meet_step()}}, 0);
+  const Status done = job.run({.nodes = {0}});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, EPROTO);
+  EXPECT_THAT(done.error().text, HasSubstr("rank 0 meets its node at step 1"));
 }
 
 TEST(CheckingExecutor, FindsBuffersThatContradictThemselves) {

@@ -1,0 +1,139 @@
+#include "mpiio/domains_by_bytes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/locality.h"
+
+namespace haichi::mpiio {
+namespace {
+
+using plan::Extent;
+
+// The file is looked at in units: small enough to see the rows of a block-distributed array, and
+// not more of them than can be counted in a few milliseconds.
+constexpr int64_t kLeastUnit = 16 << 10;
+constexpr int64_t kMostUnits = 1024;
+// Ranks times units that are counted at most; beyond that all ranks would count too long.
+constexpr int64_t kMostCounts = 1 << 20;
+// Windows that are smaller than this in the mean cost more in cycles than they save in bytes.
+constexpr int64_t kLeastMeanWindow = 32 << 10;
+// What of the busiest link's bytes must be saved: even domains have larger windows.
+constexpr double kWorth = 0.9;
+
+/// Borders of the units: a grid, and where a rank's bytes begin and end.
+std::vector<int64_t> borders_of(const Extent& range, const std::vector<RankDemand>& demands) {
+  const int64_t unit = std::max(kLeastUnit, range.size() / kMostUnits + 1);
+  std::vector<int64_t> borders;
+  for (int64_t at = range.begin; at < range.end; at += std::min(unit, range.end - at))
+    borders.push_back(at);
+  if (int64_t(demands.size()) <= kMostUnits)
+    for (const RankDemand& demand : demands)
+      if (!demand.hull.empty()) borders.insert(borders.end(), {demand.hull.begin, demand.hull.end});
+  borders.push_back(range.end);
+  std::sort(borders.begin(), borders.end());
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  return borders;
+}
+
+/// Bytes of the demand below a file offset.
+int64_t bytes_below(const RankDemand& demand, int64_t offset) {
+  if (demand.access) return demand.access->position_of(offset) - demand.access->begin();
+  const int64_t inside = std::clamp(offset, demand.hull.begin, demand.hull.end);
+  return int64_t(double(demand.bytes) * double(inside - demand.hull.begin) /
+                 double(demand.hull.size()));
+}
+
+plan::NodeBytes count_bytes(const placement::Placement& placement,
+                            const std::vector<RankDemand>& demands,
+                            const std::vector<int64_t>& borders) {
+  plan::NodeBytes have;
+  for (size_t i = 0; i + 1 < borders.size(); ++i)
+    have.parts.push_back({borders[i], borders[i + 1]});
+  have.bytes.assign(have.parts.size(), std::vector<int64_t>(size_t(placement.nodes())));
+  for (int rank = 0; rank < placement.ranks(); ++rank) {
+    const RankDemand& demand = demands[size_t(rank)];
+    if (demand.hull.empty()) continue;
+    const size_t node = size_t(placement.node_of(rank));
+    const auto first = std::lower_bound(borders.begin(), borders.end(), demand.hull.begin);
+    int64_t before = 0;
+    for (size_t p = size_t(first - borders.begin()); p < have.parts.size(); ++p) {
+      if (have.parts[p].begin >= demand.hull.end) break;
+      const int64_t below = bytes_below(demand, have.parts[p].end);
+      have.bytes[p][node] += below - before;
+      before = below;
+    }
+  }
+  return have;
+}
+
+/// What the busiest link carries with the plan's own domains, about: a unit counts as handled where
+/// its first byte is.
+std::vector<int> nodes_of_domains(const placement::Placement& placement, const TwoPhasePlan& plan,
+                                  const plan::NodeBytes& have) {
+  std::vector<int> nodes;
+  int a = 0;
+  for (const Extent& part : have.parts) {
+    while (a + 1 < plan.domains.aggregators() && plan.domains.hull(a).end <= part.begin) ++a;
+    nodes.push_back(placement.node_of(plan.aggregators.ranks[size_t(a)]));
+  }
+  return nodes;
+}
+
+/// The parts of each aggregator: those of its node, shared out evenly and in order among the node's
+/// aggregators; neighbours are one part.
+std::vector<std::vector<Extent>> deal(const placement::Placement& placement,
+                                      const std::vector<int>& aggregators,
+                                      const plan::NodeBytes& have,
+                                      const std::vector<int>& node_of_part) {
+  std::vector<std::vector<size_t>> on_node(size_t(placement.nodes()));
+  for (size_t a = 0; a < aggregators.size(); ++a)
+    on_node[size_t(placement.node_of(aggregators[a]))].push_back(a);
+  std::vector<int64_t> total(on_node.size()), dealt(on_node.size());
+  for (size_t p = 0; p < have.parts.size(); ++p)
+    total[size_t(node_of_part[p])] += have.parts[p].size();
+  std::vector<std::vector<Extent>> result(aggregators.size());
+  for (size_t p = 0; p < have.parts.size(); ++p) {
+    const size_t node = size_t(node_of_part[p]);
+    const double share = double(dealt[node]) / double(total[node]);
+    const auto& mine = on_node[node];
+    auto& list = result[mine[std::min(mine.size() - 1, size_t(share * double(mine.size())))]];
+    dealt[node] += have.parts[p].size();
+    if (!list.empty() && list.back().end == have.parts[p].begin)
+      list.back().end = have.parts[p].end;
+    else
+      list.push_back(have.parts[p]);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
+                                             const TwoPhasePlan& plan, const Extent& range,
+                                             const std::vector<RankDemand>& demands) {
+  if (placement.nodes() < 2 || range.empty()) return std::nullopt;
+  const std::vector<int64_t> borders = borders_of(range, demands);
+  if (int64_t(borders.size()) * placement.ranks() > kMostCounts) return std::nullopt;
+  const plan::NodeBytes have = count_bytes(placement, demands, borders);
+  std::vector<bool> serves(size_t(placement.nodes()), false);
+  for (const int rank : plan.aggregators.ranks) serves[size_t(placement.node_of(rank))] = true;
+  const std::vector<int> nodes = plan::place_by_bytes(have, serves);
+  const int64_t even = plan::busiest_link(have, nodes_of_domains(placement, plan, have));
+  const int64_t local = plan::busiest_link(have, nodes);
+  if (double(local) > kWorth * double(even)) return std::nullopt;
+  LocalDomains result{
+      plan::FileDomains(deal(placement, plan.aggregators.ranks, have, nodes), plan.window_bytes),
+      fmt::format(
+          "domains go to the nodes that have their bytes: the busiest link carries {} bytes "
+          "instead of {}",
+          local, even)};
+  const int64_t windows = result.domains.cycles() * plan.domains.aggregators();
+  if (windows > 4 * plan.domains.cycles() * plan.domains.aggregators() &&
+      range.size() / windows < kLeastMeanWindow)
+    return std::nullopt;
+  return result;
+}
+
+}  // namespace haichi::mpiio

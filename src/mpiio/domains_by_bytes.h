@@ -1,0 +1,28 @@
+// File domains that lie where their bytes are: fewer bytes cross the network than with even
+// domains.
+//
+// PURE: no MPI, no clock, no environment.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpiio/two_phase.h"
+
+namespace haichi::mpiio {
+
+struct LocalDomains {
+  plan::FileDomains domains;
+  std::string why;
+};
+
+/// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.window_bytes; or
+/// nothing if that saves the busiest link less than a tenth of what `plan.domains` make it carry,
+/// or would take windows too small to be worth their cycles. The same on all ranks for the same
+/// demands.
+std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
+                                             const TwoPhasePlan& plan, const plan::Extent& range,
+                                             const std::vector<RankDemand>& demands);
+
+}  // namespace haichi::mpiio

@@ -1,0 +1,109 @@
+#include "mpiio/domains_by_bytes.h"
+
+#include <gmock/gmock.h>
+
+namespace haichi::mpiio {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kSlab = 1 << 20;
+
+/// A plan of what `accesses` want, with 4 ranks on each of 4 nodes.
+TwoPhasePlan plan_of(const placement::Placement& placement, const std::vector<Access>& accesses,
+                     const TwoPhaseOptions& options) {
+  std::vector<RankDemand> demands;
+  for (const Access& a : accesses)
+    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), false, &a});
+  return plan_two_phase(placement, options, Direction::write, demands);
+}
+
+/// Bytes that each rank has in windows of aggregators of other nodes.
+int64_t crossing(const placement::Placement& placement, const TwoPhasePlan& plan,
+                 const std::vector<Access>& accesses) {
+  int64_t bytes = 0;
+  for (int a = 0; a < plan.domains.aggregators(); ++a)
+    for (int64_t c = 0; c < plan.domains.cycles(); ++c) {
+      const plan::Extent window = plan.domains.window(a, c);
+      if (window.empty()) continue;
+      for (int r = 0; r < placement.ranks(); ++r)
+        if (!placement.same_node(r, plan.aggregators.ranks[size_t(a)]))
+          bytes += accesses[size_t(r)].position_of(window.end) -
+                   accesses[size_t(r)].position_of(window.begin);
+    }
+  return bytes;
+}
+
+std::vector<Access> slabs(int ranks) {
+  std::vector<Access> accesses;
+  for (int r = 0; r < ranks; ++r) accesses.emplace_back(View{}, r * kSlab, kSlab);
+  return accesses;
+}
+
+TEST(DomainsByBytes, SlabsCrossNoNetworkHoweverTheRanksAreDealt) {
+  const auto accesses = slabs(16);
+  for (const auto& placement : {placement::block(4, 4), placement::round_robin(4, 4)}) {
+    TwoPhaseOptions options;
+    const TwoPhasePlan plan = plan_of(placement, accesses, options);
+    EXPECT_EQ(crossing(placement, plan, accesses), 0);
+    options.keep_local = false;
+    const TwoPhasePlan even = plan_of(placement, accesses, options);
+    EXPECT_EQ(crossing(placement, even, accesses),
+              placement == placement::block(4, 4) ? 0 : 12 * kSlab);
+  }
+}
+
+TEST(DomainsByBytes, SaysWhyAndCoversEveryByteOnce) {
+  const auto accesses = slabs(16);
+  const TwoPhasePlan plan = plan_of(placement::round_robin(4, 4), accesses, {});
+  EXPECT_THAT(plan.why,
+              testing::Contains(HasSubstr("the busiest link carries 0 bytes instead of")));
+  std::vector<plan::Extent> windows;
+  for (int a = 0; a < plan.domains.aggregators(); ++a)
+    for (int64_t c = 0; c < plan.domains.cycles(); ++c)
+      if (const auto window = plan.domains.window(a, c); !window.empty()) {
+        EXPECT_LE(window.size(), plan.window_bytes);
+        windows.push_back(window);
+      }
+  std::sort(windows.begin(), windows.end(),
+            [](const auto& x, const auto& y) { return x.begin < y.begin; });
+  int64_t at = 0;
+  for (const auto& window : windows) {
+    EXPECT_EQ(window.begin, at);
+    at = window.end;
+  }
+  EXPECT_EQ(at, 16 * kSlab);
+}
+
+TEST(DomainsByBytes, InterleavedRegionsKeepEvenDomains) {
+  std::vector<Access> accesses;
+  for (int r = 0; r < 16; ++r)
+    accesses.emplace_back(View{r * 4000, Pattern::block(3744), 16 * 4000}, 0, 3744 * 200);
+  const auto placement = placement::block(4, 4);
+  const TwoPhasePlan plan = plan_of(placement, accesses, {});
+  EXPECT_THAT(plan.why, testing::Not(testing::Contains(HasSubstr("busiest link"))));
+}
+
+TEST(DomainsByBytes, HalfPlanesOfABlockDistributedArrayAreSeen) {
+  // 64 x 64 x 64 cells of 40 bytes on 4 x 2 x 2 ranks, dealt round robin: the ranks of a node are a
+  // column of blocks, and half of each half plane is its node's.
+  std::vector<Access> accesses;
+  for (int r = 0; r < 16; ++r) {
+    const int z = r / 4, y = r / 2 % 2, x = r % 2;
+    const auto row = Pattern::block(32 * 40);
+    const auto plane = Pattern::loop(row, 32, 64 * 40);
+    const auto block = Pattern::loop(plane, 16, 64 * 64 * 40);
+    const int64_t begin = ((z * 16 * 64 + y * 32) * 64 + x * 32) * 40;
+    accesses.emplace_back(View{begin, block, block->end()}, 0, block->size());
+  }
+  const auto placement = placement::round_robin(4, 4);
+  const TwoPhasePlan plan = plan_of(placement, accesses, {});
+  const int64_t total = 64 * 64 * 64 * 40;
+  EXPECT_LT(crossing(placement, plan, accesses), total * 55 / 100);
+  TwoPhaseOptions even;
+  even.keep_local = false;
+  EXPECT_GT(crossing(placement, plan_of(placement, accesses, even), accesses), total * 70 / 100);
+}
+
+}  // namespace
+}  // namespace haichi::mpiio
