@@ -19,8 +19,10 @@ constexpr int kNobodysTag = 99;  // no message has it: probing for it only makes
 
 struct Executor::Transfer {
   plan::Slice slice;
+  int64_t round = 0;
   std::unique_ptr<std::byte[]> staging;  // null if the message uses the slice's own memory
   bool is_send = false;
+  bool complete = false;
   bool arrived = false;  // received, waiting for its turn to be scattered
 };
 
@@ -33,15 +35,25 @@ std::unique_ptr<std::byte[]> Executor::staging(int64_t size) {
   return std::unique_ptr<std::byte[]>(new std::byte[size_t(size)]);
 }
 
-void Executor::begin_exchange(const Step& step) {
-  if (exchanging_) return;
-  exchanging_ = true;
-  exchange_ = {step.round, now_ns(), 0, 0};
+ExchangeRecord& Executor::record_of(const Step& step) {
+  if (exchanges_.empty() || exchanges_.back().round != step.round)
+    exchanges_.push_back({step.round, now_ns(), 0, 0});
+  return exchanges_.back();
+}
+
+void Executor::finish_records(int64_t round) {
+  const int64_t now = now_ns();
+  while (!exchanges_.empty() && exchanges_.front().round <= round) {
+    exchanges_.front().end_ns = now;
+    if (observer_) observer_->exchanged(exchanges_.front());
+    exchanges_.pop_front();
+  }
 }
 
 Status Executor::start_send(const Step& step) {
   Transfer transfer;
   transfer.is_send = true;
+  transfer.round = step.round;
   transfer.slice = step.from;
   std::byte* data = buffers_->contiguous(step.from);
   if (data == nullptr) {
@@ -57,13 +69,14 @@ Status Executor::start_send(const Step& step) {
   requests_.push_back(request);
   transfers_.push_back(std::move(transfer));
   ++sends_;
-  exchange_.bytes_sent += step.from.size;
+  record_of(step).bytes_sent += step.from.size;
   if (observer_) observer_->moved(step.peer, step.from.size);
   return {};
 }
 
 Status Executor::start_receive(const Step& step) {
   Transfer transfer;
+  transfer.round = step.round;
   transfer.slice = step.to;
   std::byte* data = buffers_->contiguous(step.to);
   // Straight into place, unless another message's bytes may have to win there.
@@ -79,7 +92,6 @@ Status Executor::start_receive(const Step& step) {
                 step.peer);
   requests_.push_back(request);
   transfers_.push_back(std::move(transfer));
-  ++receives_;
   return {};
 }
 
@@ -97,12 +109,12 @@ void Executor::copy(const Step& step) {
 }
 
 void Executor::finish(Transfer& transfer) {
+  transfer.complete = true;
   if (transfer.is_send) {
     --sends_;
     transfer.staging.reset();
     return;
   }
-  --receives_;
   if (!transfer.staging) return;
   if (buffers_->order_free(transfer.slice)) {
     buffers_->scatter(transfer.slice, transfer.staging.get());
@@ -125,9 +137,10 @@ Status Executor::progress(bool& any) {
   return {};
 }
 
-Status Executor::wait_until(int sends, bool receives_too) {
+template <class Done>
+Status Executor::wait_until(Done&& done) {
   Patience patience;
-  while (sends_ > sends || (receives_too && receives_ > 0)) {
+  while (!done()) {
     bool any;
     if (auto moved = progress(any); !moved) return moved;
     any ? patience.reset() : patience.idle();
@@ -135,17 +148,19 @@ Status Executor::wait_until(int sends, bool receives_too) {
   return {};
 }
 
-Status Executor::wait_all() {
-  if (auto done = wait_until(0, true); !done) return done;
-  for (Transfer& transfer : transfers_)
-    if (transfer.arrived) buffers_->scatter(transfer.slice, transfer.staging.get());
-  requests_.clear();
-  transfers_.clear();
-  if (exchanging_) {
-    exchange_.end_ns = now_ns();
-    if (observer_) observer_->exchanged(exchange_);
-    exchanging_ = false;
-  }
+Status Executor::wait(int64_t round) {
+  size_t next = 0, end = 0;  // transfers are in order of their rounds
+  while (end < transfers_.size() && transfers_[end].round <= round) ++end;
+  auto all_complete = [&] {
+    while (next < end && transfers_[next].complete) ++next;
+    return next == end;
+  };
+  if (auto done = wait_until(all_complete); !done) return done;
+  for (size_t i = 0; i < end; ++i)
+    if (transfers_[i].arrived) buffers_->scatter(transfers_[i].slice, transfers_[i].staging.get());
+  requests_.erase(requests_.begin(), requests_.begin() + ptrdiff_t(end));
+  transfers_.erase(transfers_.begin(), transfers_.begin() + ptrdiff_t(end));
+  finish_records(round);
   return {};
 }
 
@@ -166,8 +181,8 @@ void Executor::abandon() {
   for (Transfer& transfer : transfers_) (void)transfer.staging.release();
   requests_.clear();
   transfers_.clear();
-  sends_ = receives_ = 0;
-  exchanging_ = false;
+  sends_ = 0;
+  exchanges_.clear();
 }
 
 Status Executor::run(plan::Schedule& schedule, plan::Buffers& buffers) {
@@ -187,16 +202,16 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
         buffers.start_round(step.round);
         break;
       case Step::Kind::send:
-        begin_exchange(step);
-        if (window > 0) done = wait_until(window - 1, false);
+        record_of(step);
+        if (window > 0) done = wait_until([&] { return sends_ < window; });
         if (done) done = start_send(step);
         break;
       case Step::Kind::receive:
-        begin_exchange(step);
+        record_of(step);
         done = start_receive(step);
         break;
       case Step::Kind::copy:
-        begin_exchange(step);
+        record_of(step);
         copy(step);
         break;
       case Step::Kind::file_read:
@@ -205,8 +220,8 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
       case Step::Kind::file_write:
         buffers.write_file(step.from, step.file_begin);
         break;
-      case Step::Kind::wait_all:
-        done = wait_all();
+      case Step::Kind::wait:
+        done = wait(step.round);
         break;
       case Step::Kind::node_meet:
         meet();
@@ -214,7 +229,7 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
     }
     if (!done) return done;
   }
-  return wait_all();
+  return wait(INT64_MAX);
 }
 
 }  // namespace haichi::mpi

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -60,11 +61,14 @@ class Executor {
   void copy(const plan::Step& step);
   Status progress(bool& any);
   void finish(Transfer& transfer);
-  /// Progresses until at most `sends` sends are outstanding, and no receive if `receives_too`.
-  Status wait_until(int sends, bool receives_too);
-  Status wait_all();
+  /// Progresses until `done()`.
+  template <class Done>
+  Status wait_until(Done&& done);
+  /// Until all messages of `round` and of earlier rounds are complete and in place.
+  Status wait(int64_t round);
   void meet();
-  void begin_exchange(const plan::Step& step);
+  ExchangeRecord& record_of(const plan::Step& step);
+  void finish_records(int64_t round);
   std::unique_ptr<std::byte[]> staging(int64_t size);
 
   const MPI_Comm comm_;
@@ -74,11 +78,9 @@ class Executor {
   plan::Buffers* buffers_ = nullptr;
   std::vector<MPI_Request> requests_;  // parallel to transfers_
   std::vector<Transfer> transfers_;
-  std::vector<int> indices_;  // scratch of Testsome
-  int sends_ = 0;
-  int receives_ = 0;
-  ExchangeRecord exchange_;
-  bool exchanging_ = false;
+  std::vector<int> indices_;              // scratch of Testsome
+  int sends_ = 0;                         // outstanding
+  std::deque<ExchangeRecord> exchanges_;  // of the rounds whose end has not come, ascending
 };
 
 }  // namespace haichi::mpi

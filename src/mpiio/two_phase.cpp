@@ -219,16 +219,21 @@ void TwoPhaseSchedule::add_plain(int64_t cycle, Step::Kind kind) {
   add(cycle, step);
 }
 
+// See "Overlapping cycles" in docs/notes.md for why the windows are free when they are used.
 void TwoPhaseSchedule::fill_writing(int64_t cycle) {
-  auto exchange = [&](int64_t c) {
+  auto issue = [&](int64_t c) {
     add_plain(c, Step::Kind::round);
     add_messages(c);
-    add_rank_side(c, true);
   };
-  if (cycle == 0) exchange(0);
-  add_plain(cycle, Step::Kind::wait_all);
+  if (cycle == 0) {
+    issue(0);
+    add_rank_side(0, true);
+  }
+  const bool last = cycle + 1 == plan_.domains.cycles();
+  if (!last) issue(cycle + 1);
+  add_plain(cycle, Step::Kind::wait);
   if (meets_) add_plain(cycle, Step::Kind::node_meet);
-  if (cycle + 1 < plan_.domains.cycles()) exchange(cycle + 1);
+  if (!last) add_rank_side(cycle + 1, true);
   add_file_access(cycle);
 }
 
@@ -237,16 +242,12 @@ void TwoPhaseSchedule::fill_reading(int64_t cycle) {
     add_plain(c, Step::Kind::round);
     add_file_access(c);
   };
-  if (cycle == 0) {
-    read(0);
-    if (meets_) add_plain(0, Step::Kind::node_meet);
-  }
+  if (cycle == 0) read(0);
   add_messages(cycle);
-  const bool last = cycle + 1 == plan_.domains.cycles();
-  if (!last) read(cycle + 1);
+  if (cycle > 0) add_plain(cycle - 1, Step::Kind::wait);
+  if (meets_) add_plain(cycle, Step::Kind::node_meet);
+  if (cycle + 1 < plan_.domains.cycles()) read(cycle + 1);
   add_rank_side(cycle, true);
-  add_plain(cycle, Step::Kind::wait_all);
-  if (meets_ && !last) add_plain(cycle, Step::Kind::node_meet);
 }
 
 bool TwoPhaseSchedule::next(Step& step) {

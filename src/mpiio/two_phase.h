@@ -94,9 +94,9 @@ struct Place {
 
 /// One rank's steps. A round is a cycle. Only non-empty transfers appear.
 ///
-/// Writing: the messages of cycle k + 1 are issued before cycle k's window is written, so that they
-/// travel meanwhile. Reading: the window of cycle k + 1 is read while the messages of cycle k
-/// travel. (Paper 000, Fig. 11, has exchange and file access in a row.)
+/// Writing: the messages of cycle k + 1 are issued before those of cycle k are waited for and its
+/// window is written. Reading: the messages of cycle k travel while the window of cycle k + 1 is
+/// read. (Paper 000, Fig. 11, has exchange and file access in a row.)
 ///
 /// Where the ranks of a node share memory, what a rank has for an aggregator of its own node is a
 /// copy into (from) that aggregator's window, and the node meets once a cycle.

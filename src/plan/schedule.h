@@ -24,11 +24,12 @@ struct Slice {
 struct Step {
   enum class Kind : uint8_t {
     send,        ///< `from` goes to `peer`; at most `Schedule::window()` are outstanding
-    receive,     ///< `to` is filled from `peer`; posted at once, complete after wait_all
+    receive,     ///< `to` is filled from `peer`; posted at once, complete after a wait
     copy,        ///< `from` to `to` within the rank
     file_read,   ///< file bytes [file_begin, +to.size) into `to`
     file_write,  ///< `from` to file bytes [file_begin, ...); the back end knows which are real
-    wait_all,    ///< all sends and receives issued so far are complete, received bytes in place
+    wait,        ///< all messages of this round and of those before are complete, received bytes in
+                 ///< place
     node_meet,   ///< all ranks of the node have come here: what each wrote, all others can read
     round,       ///< a new round (a cycle of two-phase I/O) begins; only messages of the round
                  ///< before it may be outstanding
@@ -63,7 +64,7 @@ class Buffers {
   /// Copies the slice's bytes to `out` (slice.size bytes), in the order of the slice.
   virtual void gather(const Slice& slice, std::byte* out) = 0;
   /// The reverse of gather. For received slices it is called in the order of the receives' issue
-  /// at wait_all, or as they arrive if `order_free(slice)`.
+  /// at the wait, or as they arrive if `order_free(slice)`.
   virtual void scatter(const Slice& slice, const std::byte* in) = 0;
   virtual bool order_free(const Slice& slice) = 0;
   /// Transfers `slice` from or to the file; a failure is remembered by the buffers, not thrown: the

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -26,6 +27,7 @@ constexpr int kRanksNamed = 8;  // in one message
 // A receive that was issued and not waited for.
 struct Receive {
   int peer;
+  int64_t round;
   int64_t step;
   Slice to;
   bool order_free;
@@ -36,6 +38,7 @@ struct Receive {
 };
 
 struct Send {
+  int64_t round;
   int64_t step;
   Slice from;
   bool eager;
@@ -45,25 +48,24 @@ struct Send {
 // What is issued from one rank to another and not matched: only sends, or only receives.
 struct Queue {
   std::vector<Send> sends;
-  std::vector<size_t> receives;  // indices of Rank::receives of the destination
-  size_t taken = 0;              // from the front of whichever is in use
+  std::vector<Receive*> receives;  // of the destination
+  size_t taken = 0;                // from the front of whichever is in use
   bool used_up() const { return taken == sends.size() + receives.size(); }
 };
 
-enum class State { running, waits_to_send, waits_for_all, waits_for_node, finished };
+enum class State { running, waits_to_send, waits, waits_for_node, finished };
 
 struct Rank {
   Schedule* schedule;
   Buffers* buffers;
   State state = State::running;
-  Step step;             // the current one
-  bool pending = false;  // it was taken from the schedule and is not done
-  bool ended = false;    // the schedule has no more; the current step is the wait at its end
-  int64_t steps = 0;     // taken so far: the current one has index steps - 1
-  int sends = 0;         // outstanding
-  int unmatched = 0;     // receives issued and not matched
-  int rounds = 0;        // begun since messages were last issued, while some are outstanding
-  std::vector<Receive> receives;            // since the last wait_all
+  Step step;                    // the current one
+  bool pending = false;         // it was taken from the schedule and is not done
+  bool ended = false;           // the schedule has no more; the current step is the wait at its end
+  int64_t steps = 0;            // taken so far: the current one has index steps - 1
+  int sends = 0;                // outstanding
+  std::map<int64_t, int> open;  // sends outstanding and receives not matched, by round
+  std::list<Receive> receives;  // not waited for
   std::map<std::byte*, std::byte*> direct;  // begin -> end of what outstanding receives may write
 };
 
@@ -105,7 +107,7 @@ class Run {
   Status advance(int r, Rank& rank) {
     if (!rank.pending) {
       rank.ended = !rank.schedule->next(rank.step);
-      if (rank.ended) rank.step = Step{.kind = Step::Kind::wait_all};
+      if (rank.ended) rank.step = Step{.kind = Step::Kind::wait, .round = INT64_MAX};
       rank.pending = true;
       ++rank.steps;
       tally_.steps += !rank.ended;
@@ -113,8 +115,8 @@ class Run {
     switch (rank.step.kind) {
       case Step::Kind::send:
         return send(r, rank);
-      case Step::Kind::wait_all:
-        wait_all(rank);
+      case Step::Kind::wait:
+        wait(rank);
         return {};
       default:
         break;
@@ -146,7 +148,7 @@ class Run {
       return {};
     }
     rank.pending = false;
-    Send issued{rank.steps - 1, rank.step.from, false, {}};
+    Send issued{rank.step.round, rank.steps - 1, rank.step.from, false, {}};
     issued.eager = completion_ == Completion::eager ||
                    (completion_ == Completion::either && random_.below(2) == 0);
     if (issued.eager) {
@@ -155,32 +157,34 @@ class Run {
       issued.payload = std::move(*bytes);
     } else {
       tally_.most_outstanding = std::max(tally_.most_outstanding, ++rank.sends);
+      ++rank.open[issued.round];
     }
     Queue& queue = queues_[key(r, peer)];
     if (queue.receives.empty()) {
       queue.sends.push_back(std::move(issued));
       return {};
     }
-    const size_t first = queue.receives[queue.taken++];
+    Receive* const first = queue.receives[queue.taken++];
     if (queue.used_up()) queues_.erase(key(r, peer));
-    return match(r, issued, peer, ranks_[size_t(peer)].receives[first]);
+    return match(r, issued, peer, *first);
   }
 
   Status receive(int r, Rank& rank) {
     const Slice& to = rank.step.to;
     const int peer = rank.step.peer;
     if (auto fine = check(r, rank, to, true); !fine) return fine;
-    Receive posted{peer, rank.steps - 1, to, rank.buffers->order_free(to), nullptr};
+    Receive posted{peer,   rank.step.round, rank.steps - 1, to, rank.buffers->order_free(to),
+                   nullptr};
     if (posted.order_free && to.size > 0) posted.direct = rank.buffers->contiguous(to);
     if (posted.direct) {
       if (auto fine = reserve(r, rank, posted); !fine) return fine;
-      std::fill_n(posted.direct, to.size, kPoison);  // until wait_all they may be anything
+      std::fill_n(posted.direct, to.size, kPoison);  // until the wait they may be anything
     }
     rank.receives.push_back(std::move(posted));
-    ++rank.unmatched;
+    ++rank.open[rank.step.round];
     Queue& queue = queues_[key(peer, r)];
     if (queue.sends.empty()) {
-      queue.receives.push_back(rank.receives.size() - 1);
+      queue.receives.push_back(&rank.receives.back());
       return {};
     }
     const Send first = std::move(queue.sends[queue.taken++]);
@@ -201,32 +205,44 @@ class Run {
       if (!bytes) return tl::unexpected(bytes.error());
       receive.payload = std::move(*bytes);
       --from.sends;
+      close(from, send.round);
     }
     ++tally_.messages;
     tally_.bytes += send.from.size;
     receive.matched = true;
-    --to.unmatched;
+    close(to, receive.round);
     if (receive.order_free && random_.below(2) == 0) deliver(to, receive);
     wake(source);
     wake(destination);
     return {};
   }
 
-  void wait_all(Rank& rank) {
-    if (rank.sends > 0 || rank.unmatched > 0) {
-      rank.state = State::waits_for_all;
+  static void close(Rank& rank, int64_t round) {
+    const auto open = rank.open.find(round);
+    if (--open->second == 0) rank.open.erase(open);
+  }
+
+  static bool may_pass(const Rank& rank, int64_t round) {
+    return rank.open.empty() || rank.open.begin()->first > round;
+  }
+
+  void wait(Rank& rank) {
+    const int64_t round = rank.step.round;
+    if (!may_pass(rank, round)) {
+      rank.state = State::waits;
       return;
     }
-    std::vector<size_t> late;  // order_free, and in no order
-    for (size_t i = 0; i < rank.receives.size(); ++i)
-      if (rank.receives[i].order_free && !rank.receives[i].delivered) late.push_back(i);
-    random_.shuffle(late);
-    for (const size_t i : late) deliver(rank, rank.receives[i]);
+    std::vector<Receive*> late;  // order_free, and in no order
     for (Receive& each : rank.receives)
+      if (each.round <= round && each.order_free && !each.delivered) late.push_back(&each);
+    random_.shuffle(late);
+    for (Receive* each : late) deliver(rank, *each);
+    for (Receive& each : rank.receives) {
+      if (each.round > round) continue;
       if (!each.delivered) deliver(rank, each);
-    rank.receives.clear();
-    rank.direct.clear();
-    rank.rounds = 0;
+      rank.direct.erase(each.direct);
+    }
+    rank.receives.remove_if([&](const Receive& each) { return each.round <= round; });
     rank.pending = false;
     if (rank.ended) rank.state = State::finished;
   }
@@ -253,10 +269,15 @@ class Run {
                 rank.steps - 1, rank.sends, rank.receives.size());
   }
 
+  /// True if messages of rounds before `round` are not waited for.
+  static bool owes(const Rank& rank, int64_t round) {
+    return !may_pass(rank, round - 1) ||
+           std::any_of(rank.receives.begin(), rank.receives.end(),
+                       [&](const Receive& each) { return each.round < round; });
+  }
+
   Status start_round(int r, Rank& rank) {
-    const bool some = rank.sends > 0 || !rank.receives.empty();
-    rank.rounds = some ? rank.rounds + 1 : 0;
-    if (rank.rounds > 1)
+    if (owes(rank, rank.step.round - 1))
       return outstanding(r, rank, fmt::format("begins round {}", rank.step.round));
     rank.buffers->start_round(rank.step.round);
     return {};
@@ -266,7 +287,7 @@ class Run {
     if (size_t(r) >= nodes_.size())
       return fail(EINVAL, "rank {} meets its node at step {}, but no nodes were given", r,
                   rank.steps - 1);
-    if (rank.sends > 0 || !rank.receives.empty()) return outstanding(r, rank, "meets its node");
+    if (owes(rank, rank.step.round)) return outstanding(r, rank, "meets its node");
     const int node = nodes_[size_t(r)];
     rank.state = State::waits_for_node;
     const bool last = ++arrived_[node] == std::count(nodes_.begin(), nodes_.end(), node);
@@ -326,9 +347,9 @@ class Run {
 
   void wake(int r) {
     Rank& rank = ranks_[size_t(r)];
-    const bool may_go = rank.state == State::waits_to_send ? rank.sends < rank.schedule->window()
-                                                           : rank.state == State::waits_for_all &&
-                                                                 rank.sends + rank.unmatched == 0;
+    const bool may_go =
+        (rank.state == State::waits_to_send && rank.sends < rank.schedule->window()) ||
+        (rank.state == State::waits && may_pass(rank, rank.step.round));
     if (!may_go) return;
     rank.state = State::running;
     runnable_.push_back(r);
@@ -359,10 +380,12 @@ class Run {
     std::string text =
         fmt::format("rank {} at {} waits for", r,
                     rank.ended ? std::string("its end") : fmt::format("step {}", rank.steps - 1));
-    for (const Receive& each : rank.receives)
-      if (!each.matched)
-        return text + fmt::format(" {} receives, the first from {} (step {})", rank.unmatched,
-                                  each.peer, each.step);
+    const auto unmatched = [](const Receive& each) { return !each.matched; };
+    const auto first = std::find_if(rank.receives.begin(), rank.receives.end(), unmatched);
+    if (first != rank.receives.end())
+      return text + fmt::format(" {} receives, the first from {} (step {})",
+                                std::count_if(first, rank.receives.end(), unmatched), first->peer,
+                                first->step);
     for (int peer = 0; size_t(peer) < ranks_.size(); ++peer) {
       const auto found = queues_.find(key(r, peer));
       if (found == queues_.end()) continue;

@@ -56,8 +56,8 @@ constexpr Slice kLow{0, 0, 4}, kHigh{0, 8, 4};
 TEST(CheckingExecutor, MovesTheBytes) {
   for (const Completion completion : kCompletions)
     for (uint64_t seed = 0; seed < 20; ++seed) {
-      Job job = list_job({{receive_step(1, kHigh), send_step(1, kLow), wait_all_step()},
-                          {send_step(0, kLow), receive_step(0, kHigh), wait_all_step()}},
+      Job job = list_job({{receive_step(1, kHigh), send_step(1, kLow), wait_step()},
+                          {send_step(0, kLow), receive_step(0, kHigh), wait_step()}},
                          1);
       ASSERT_TRUE(job.run({seed, completion}));
       EXPECT_EQ(job.buffers[0].memory[0][9], std::byte{17});
@@ -97,7 +97,7 @@ TEST(CheckingExecutor, MessagesOfOnePairStayInOrder) {
 // Two ranks send to the same bytes of a third: by the rules the receive issued last wins.
 TEST(CheckingExecutor, OverlappingReceivesFollowTheOrderOfIssueUnlessOrderFree) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    Job job = list_job({{receive_step(1, kLow), receive_step(2, kLow), wait_all_step()},
+    Job job = list_job({{receive_step(1, kLow), receive_step(2, kLow), wait_step()},
                         {send_step(0, kLow)},
                         {send_step(0, kLow)}},
                        0);
@@ -107,7 +107,7 @@ TEST(CheckingExecutor, OverlappingReceivesFollowTheOrderOfIssueUnlessOrderFree) 
   }
   std::vector<int> winners(64);
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    Job job = list_job({{receive_step(1, kLow), receive_step(2, kLow), wait_all_step()},
+    Job job = list_job({{receive_step(1, kLow), receive_step(2, kLow), wait_step()},
                         {send_step(0, kLow)},
                         {send_step(0, kLow)}},
                        0);
@@ -125,7 +125,7 @@ TEST(CheckingExecutor, OrderFreeBytesTurnUpInAnyOrder) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Job job =
         list_job({{receive_step(1, {0, 0, 2}), receive_step(1, {0, 1, 2}),
-                   receive_step(1, {0, 2, 2}), wait_all_step()},
+                   receive_step(1, {0, 2, 2}), wait_step()},
                   {send_step(0, {0, 0, 2}), send_step(0, {0, 4, 2}), send_step(0, {0, 8, 2})}},
                  0);
     job.buffers[0].scattered = true;
@@ -141,8 +141,7 @@ TEST(CheckingExecutor, ReadingBeforeWaitAllShows) {
   int wrong = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Job job = list_job(
-        {{receive_step(1, kLow), copy_step(kLow, kHigh), wait_all_step()}, {send_step(0, kLow)}},
-        0);
+        {{receive_step(1, kLow), copy_step(kLow, kHigh), wait_step()}, {send_step(0, kLow)}}, 0);
     ASSERT_TRUE(job.run({seed, Completion::eager}));
     const std::byte seen = job.buffers[0].memory[0][8];
     EXPECT_NE(seen, std::byte{0}) << "what was there before must not survive";
@@ -153,7 +152,7 @@ TEST(CheckingExecutor, ReadingBeforeWaitAllShows) {
 
 TEST(CheckingExecutor, ChangingBytesThatAreBeingSentShows) {
   const std::vector<std::vector<Step>> lists = {
-      {send_step(1, kLow), copy_step(kHigh, kLow), wait_all_step()}, {receive_step(0, kLow)}};
+      {send_step(1, kLow), copy_step(kHigh, kLow), wait_step()}, {receive_step(0, kLow)}};
   int wrong = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Job job = list_job(lists, 0);
@@ -180,8 +179,8 @@ TEST(CheckingExecutor, TheSameSeedIsTheSameRun) {
 }
 
 TEST(CheckingExecutor, FindsADeadlockAndNamesRanksAndSteps) {
-  const std::vector<Step> to_right = {send_step(1, kLow), wait_all_step(), receive_step(1, kHigh)};
-  const std::vector<Step> to_left = {send_step(0, kLow), wait_all_step(), receive_step(0, kHigh)};
+  const std::vector<Step> to_right = {send_step(1, kLow), wait_step(), receive_step(1, kHigh)};
+  const std::vector<Step> to_left = {send_step(0, kLow), wait_step(), receive_step(0, kHigh)};
   const Error error = error_of({to_right, to_left}, Completion::rendezvous);
   EXPECT_EQ(error.code, EDEADLK);
   EXPECT_EQ(error.text,
@@ -261,14 +260,14 @@ TEST(CheckingExecutor, FindsARoundThatBeginsTooEarly) {
 }
 
 TEST(CheckingExecutor, LetsMessagesOfOneRoundReachIntoTheNext) {
-  Job job = list_job({{send_step(0, kHigh), receive_step(0, kLow), round_step(1), wait_all_step(),
+  Job job = list_job({{send_step(0, kHigh), receive_step(0, kLow), round_step(1), wait_step(),
                        round_step(2), send_step(0, kHigh), receive_step(0, kLow)}},
                      0);
   EXPECT_TRUE(job.run({.completion = Completion::eager}));
 }
 
 TEST(CheckingExecutor, RanksOfANodeMeetAndOthersGoOn) {
-  Job job = list_job({{receive_step(2, kLow), wait_all_step(), node_meet_step(), node_meet_step()},
+  Job job = list_job({{receive_step(2, kLow), wait_step(), node_meet_step(), node_meet_step()},
                       {node_meet_step(), node_meet_step()},
                       {send_step(0, kLow)}},
                      0);
@@ -284,7 +283,7 @@ TEST(CheckingExecutor, FindsARankThatItsNodeWaitsForInVain) {
 }
 
 TEST(CheckingExecutor, FindsAMeetingWithMessagesOutstanding) {
-  Job job = list_job({{receive_step(0, kLow), node_meet_step()}}, 0);
+  Job job = list_job({{receive_step(0, kLow), node_meet_step(1)}}, 0);
   const Status done = job.run({.nodes = {0}});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, EPROTO);

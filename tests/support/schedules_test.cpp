@@ -51,7 +51,7 @@ class AllToAll : public plan::Schedule {
     if (k_ == order_.position_of(me_)) ++k_;  // nothing to receive from itself
     if (k_ > 2 * ranks) return false;
     if (k_ == 2 * ranks) {
-      step = wait_all_step();
+      step = wait_step();
     } else {
       const int peer = order_.peer(k_ % ranks);
       const Slice from{0, send_begin_[size_t(peer)], block_size(me_, peer)};
@@ -160,9 +160,9 @@ TEST(Schedules, NeighboursOf5000Ranks) {
   std::vector<MemoryBuffers> buffers(kRanks);
   for (int r = 0; r < kRanks; ++r) {
     const int left = (r + kRanks - 1) % kRanks, right = (r + 1) % kRanks;
-    schedules.emplace_back(std::vector<Step>{receive_step(left, {0, 2, 2}),
-                                             send_step(right, {0, 0, 2}), wait_all_step()},
-                           1);
+    schedules.emplace_back(
+        std::vector<Step>{receive_step(left, {0, 2, 2}), send_step(right, {0, 0, 2}), wait_step()},
+        1);
     buffers[size_t(r)].memory = {{std::byte(r), std::byte(r >> 8), {}, {}}};
   }
   std::vector<plan::Schedule*> steps;
@@ -226,7 +226,7 @@ struct TwoPhase {
         }
       }
       steps.insert(steps.end(), sends.begin(), sends.end());
-      steps.push_back(wait_all_step());
+      steps.push_back(wait_step());
       if (writes && !window.empty()) steps.push_back(file_write_step(buffer, window.begin));
     }
     return steps;
