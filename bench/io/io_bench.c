@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io_access.h"
+
 enum { kMemoryGap = 0xA5 };  // what lies between the regions of a buffer, and must stay there
 
 static int world_rank(void) {
@@ -44,6 +46,9 @@ static void print_usage(const char* program, const bench_flag_t* flags) {
              flag->choices ? ": " : "", flag->help);
     printf(
         "  --op               write|read|both (both); read expects the file of a write\n"
+        "  --access           collective|contiguous (collective); contiguous is the limit: the "
+        "same\n"
+        "                     bytes of each rank by one pwrite or pread, rank after rank\n"
         "  --repetitions      how often in this process (1)\n"
         "  --hint KEY=VALUE   an MPI_Info hint for the file; repeatable\n"
         "  --no-verify        do not check what was read\n");
@@ -82,6 +87,13 @@ static void parse_hint(MPI_Info hints, const char* text) {
   bench_check(MPI_Info_set(hints, key, equals + 1), "MPI_Info_set");
 }
 
+// Index of the word among the choices of --NAME.
+static int parse_choice(const char* name, const char* choices, const char* word) {
+  const int index = choice_index(choices, word);
+  if (index < 0) bench_refuse("--%s %s: use one of %s", name, word, choices);
+  return index;
+}
+
 static void parse_own(const bench_flag_t* flags, const char* name, const char* value) {
   const bench_flag_t* flag = flags;
   while (flag->name && strcmp(flag->name, name) != 0) ++flag;
@@ -90,9 +102,7 @@ static void parse_own(const bench_flag_t* flags, const char* name, const char* v
     *(int64_t*)flag->value = parse_count(name, value);
     return;
   }
-  const int index = choice_index(flag->choices, value);
-  if (index < 0) bench_refuse("--%s %s: use one of %s", name, value, flag->choices);
-  *(int*)flag->value = index;
+  *(int*)flag->value = parse_choice(name, flag->choices, value);
 }
 
 void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options_t* options) {
@@ -116,10 +126,11 @@ void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options
     } else if (strcmp(name, "hint") == 0) {
       parse_hint(options->hints, value);
     } else if (strcmp(name, "op") == 0) {
-      const int index = choice_index("write|read|both", value);
-      if (index < 0) bench_refuse("--op %s: use one of write|read|both", value);
+      const int index = parse_choice(name, "write|read|both", value);
       options->write = index != 1;
       options->read = index != 0;
+    } else if (strcmp(name, "access") == 0) {
+      options->contiguous = parse_choice(name, "collective|contiguous", value);
     } else {
       parse_own(flags, name, value);
     }
@@ -172,34 +183,23 @@ static double slowest(double seconds) {
 // is its own and not the wait for a late rank.
 static outcome_t operation(const bench_options_t* options, const bench_pattern_t* pattern,
                            int writing, unsigned char* memory, int64_t bytes) {
+  const bench_access_t* access = options->contiguous ? &bench_contiguous : &bench_collective;
   outcome_t outcome = {0, 0, 0, 0};
-  MPI_File file;
-  MPI_Status status;
-  const int mode = writing ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
+  bench_file_t file;
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
-  bench_check(MPI_File_open(MPI_COMM_WORLD, options->file, mode, options->hints, &file),
-              "MPI_File_open");
-  bench_check(MPI_File_set_view(file, pattern->displacement, MPI_BYTE, pattern->filetype, "native",
-                                options->hints),
-              "MPI_File_set_view");
+  access->open(&file, options, pattern, writing);
   outcome.open = slowest(MPI_Wtime() - start);
 
   MPI_Barrier(MPI_COMM_WORLD);
   start = MPI_Wtime();
-  if (writing)
-    bench_check(MPI_File_write_all(file, memory, 1, pattern->memtype, &status),
-                "MPI_File_write_all");
-  else
-    bench_check(MPI_File_read_all(file, memory, 1, pattern->memtype, &status), "MPI_File_read_all");
+  const int64_t moved = access->transfer(&file, pattern, writing, memory);
   outcome.operation = slowest(MPI_Wtime() - start);
 
-  MPI_Count moved = 0;
-  MPI_Get_elements_x(&status, MPI_BYTE, &moved);
   if (moved != bytes) outcome.wrong += bytes > moved ? bytes - moved : moved - bytes;
   MPI_Barrier(MPI_COMM_WORLD);
   start = MPI_Wtime();
-  bench_check(MPI_File_close(&file), "MPI_File_close");
+  access->close(&file);
   outcome.close = slowest(MPI_Wtime() - start);
   return outcome;
 }
@@ -241,8 +241,10 @@ static void print_head(const bench_options_t* options, const bench_pattern_t* pa
     if (*c == '\t') *c = ' ';
   printf(
       "{\"program\": \"%s\", \"mpi\": \"%s\", \"ranks\": %d, \"shape\": %s, "
-      "\"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, \"results\": [",
-      pattern->program, library, ranks, pattern->shape, (long long)bytes,
+      "\"access\": \"%s\", \"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, "
+      "\"results\": [",
+      pattern->program, library, ranks, pattern->shape,
+      options->contiguous ? "contiguous" : "collective", (long long)bytes,
       (long long)pattern->file_bytes, options->verify ? "true" : "false");
 }
 
@@ -252,10 +254,12 @@ static int64_t sum_over_ranks(int64_t value) {
   return sum;
 }
 
-int bench_run(const bench_options_t* options, const bench_pattern_t* pattern) {
+// Writes and reads as often as asked and prints the line; returns the wrong bytes of all ranks.
+static int64_t measure(const bench_options_t* options, const bench_pattern_t* pattern,
+                       int64_t own) {
   unsigned char* memory = malloc((size_t)pattern->memory_bytes + 1);
   if (!memory) bench_check(MPI_ERR_NO_MEM, "malloc");
-  const int64_t own = payload(pattern), all = sum_over_ranks(own);
+  const int64_t all = sum_over_ranks(own);
   const int first_rank = world_rank() == 0;
   int64_t total_wrong = 0;
   int printed = 0;
@@ -277,5 +281,13 @@ int bench_run(const bench_options_t* options, const bench_pattern_t* pattern) {
     if (total_wrong) fprintf(stderr, "%lld bytes are wrong\n", (long long)total_wrong);
   }
   free(memory);
-  return total_wrong != 0;
+  return total_wrong;
+}
+
+int bench_run(const bench_options_t* options, const bench_pattern_t* pattern) {
+  const int64_t own = payload(pattern);
+  if (!options->contiguous) return measure(options, pattern, own) != 0;
+  bench_run_t run;
+  const bench_pattern_t packed = bench_packed(pattern, own, &run);
+  return measure(options, &packed, own) != 0;
 }

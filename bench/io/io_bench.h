@@ -1,8 +1,9 @@
 // The frame of the collective I/O measurements: options, data, timing and the line of results.
 //
 // A program describes its pattern (views, memory and the runs of bytes that connect them) and hands
-// it to bench_run, which writes and reads the file with MPI_File_write_all and MPI_File_read_all,
-// checks every byte and prints one JSON line. The programs know nothing of haichi.
+// it to bench_run, which writes and reads the file with MPI_File_write_all and MPI_File_read_all
+// (or, to have a limit to compare with, contiguously without MPI-IO: io_access.h), checks every
+// byte and prints one JSON line. The programs know nothing of haichi.
 //
 // Errors: bad options end the program with one line on standard error and exit code 2; an MPI call
 // that fails or a wrong byte, with exit code 1 on all ranks.
@@ -37,6 +38,7 @@ typedef struct {
 typedef struct {
   const char* file;
   int write, read, verify;
+  int contiguous;  // each rank's bytes by one pwrite or pread, instead of collectively
   int repetitions;
   MPI_Info hints;
 } bench_options_t;
