@@ -21,8 +21,8 @@ from rich.console import Console
 from haichi import lab, mpi, paths
 from haichi.lab import LabError
 from haichi.measure import cases, record, trial
-from haichi.measure.hpio import Hpio
 from haichi.measure.model import Measurement
+from haichi.measure.patterns import Hpio
 from haichi.measure.places import Place, temporary_lab, temporary_machine
 from haichi.measure.trial import DEFAULT, STOCK, choice
 from haichi.report import html
@@ -111,7 +111,7 @@ def _measure(
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     ranks = NODES * PER_NODE
-    plan = cases.Plan(place, ranks, NODES, yields, reports=out)
+    plan = cases.Plan(place, ranks, yields, reports=out)
     shape = Hpio(ranks, REGIONS if place.rate else REGIONS_ON_ONE_MACHINE)
     variants = [STOCK] + [
         choice(f"{layout}/{order}", layout=layout, order=order, aggregators=4)
@@ -128,7 +128,7 @@ def _measure(
         console.print(f"[dim]{text}[/dim]")
 
     with cases.scratch(place) as keep:
-        trials = cases.hpio_trials(plan, shape, mpis, variants)
+        trials = cases.pattern_trials(plan, shape, mpis, variants, limit=cases.limit_of_cut)
         hdf5, left_out = cases.hdf5_trials(plan, (STOCK, DEFAULT), Path(keep))
         for reason in left_out:
             console.print(f"left out: {reason}")

@@ -1,5 +1,5 @@
-"""HPIO's arithmetic: the file that bench/io/hpio leaves, against a model written as the pattern is
-described, and the figures that the measurements compute from it."""
+"""The measurement programs: the files that bench/io leaves, against a model written as the patterns
+are described."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 import mpis
 import numpy as np
 import pytest
-from haichi.measure.hpio import Hpio, aggregators, bytes_per_second
 
 COUNT, SIZE, SPACE = 7, 24, 9
 
@@ -117,52 +116,38 @@ def test_block3d_writes_every_byte_of_the_array(
     assert np.array_equal(found, np.array([byte(x) for x in range(size)], dtype=np.uint8))
 
 
-# What the measurements compute
+@pytest.mark.parametrize(
+    ("blocks", "text"),
+    [(["--px", "3"], "do not make 2 blocks"), (["--px", "1", "--py", "1", "--pz", "1"], "do not")],
+)
+def test_block3d_refuses_a_grid_that_does_not_fit(
+    mpi: mpis.Mpi, blocks: list[str], text: str, tmp_path: Path
+) -> None:
+    words = [program(mpi, "block3d"), "--file", tmp_path / "file", *blocks]
+    done = mpi.run(2, [str(word) for word in words], timeout=60)
+    assert done.returncode != 0
+    assert text in done.stderr
 
 
-@pytest.mark.parametrize("layout", ["contiguous", "noncontiguous"])
-def test_wrong_bytes_are_counted(layout: str, tmp_path: Path) -> None:
-    content, written = model(3, layout)
-    shape = Hpio(3, COUNT, SIZE, SPACE, layout)
+def test_contiguous_access_moves_as_many_bytes_without_mpi_io(
+    mpi: mpis.Mpi, tmp_path: Path
+) -> None:
     file = tmp_path / "file"
-    content.tofile(file)
-    assert (shape.file_bytes, shape.payload) == (content.size, written.sum())
-    assert shape.wrong_bytes(file) == (0, 0)
-    content[0] ^= 1
-    content[-1] ^= 1
-    content[~written] = 7
-    content.tofile(file)
-    assert shape.wrong_bytes(file) == (2, np.count_nonzero(~written))
-    content[:-1].tofile(file)
-    assert shape.wrong_bytes(file) == (1, 0)
+    line = hpio(mpi, 3, file, "--access", "contiguous")
+    assert (line["access"], line["bytes"]) == ("contiguous", 3 * COUNT * SIZE)
+    assert [(r["op"], r["wrong_bytes"]) for r in line["results"]] == [("write", 0), ("read", 0)]
+    found = np.fromfile(file, dtype=np.uint8)
+    assert found.tolist() == [byte(x) for x in range(3 * COUNT * SIZE)]
 
 
-@pytest.mark.parametrize("layout", ["contiguous", "noncontiguous"])
-@pytest.mark.parametrize("chosen", [[0], [0, 2], [0, 1], [1, 3, 5], [5, 0, 3, 1]])
-def test_crossing_counts_byte_by_byte(layout: str, chosen: list[int]) -> None:
-    nodes = [0, 0, 1, 1, 1, 2]
-    shape = Hpio(6, COUNT, SIZE, SPACE, layout)
-    expected = np.zeros((3, 3), dtype=np.int64)
-    domain = -(-shape.file_bytes // len(chosen))
-    for rank, region, x in itertools.product(range(6), range(COUNT), range(SIZE)):
-        turn = rank * COUNT + region if layout == "contiguous" else region * 6 + rank
-        at = turn * shape.stride + x
-        expected[nodes[rank], nodes[chosen[at // domain]]] += 1
-    assert np.array_equal(shape.crossing(nodes, chosen), expected)
-
-
-def test_limit_of_the_standard_case() -> None:
-    nodes = [rank // 4 for rank in range(16)]
-    rate = bytes_per_second("100mbit")
-    spread, packed = (aggregators(nodes, layout, 4) for layout in ("roundrobin", "packed"))
-    assert (spread, packed) == ([0, 4, 8, 12], [0, 1, 2, 3])
-    # A node holds a quarter of the bytes and needs a quarter of the file: 3/4 of what it has goes.
-    assert Hpio(16).limit_s(nodes, spread, rate) == pytest.approx(1.348, abs=0.002)
-    assert Hpio(16).limit_s(nodes, packed, rate) == pytest.approx(4 * 1.348, abs=0.005)
-
-
-def test_aggregators_of_unequal_nodes() -> None:
-    nodes = [0, 1, 1, 2, 0]
-    assert aggregators(nodes, "roundrobin", 5) == [0, 1, 3, 4, 2]
-    assert aggregators(nodes, "packed", 5) == [0, 4, 1, 2, 3]
-    assert aggregators(nodes, "roundrobin", 0) == [0, 1, 3]
+def test_contiguous_access_sees_a_wrong_byte(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    hpio(mpi, 2, file, "--access", "contiguous", "--op", "write")
+    with file.open("r+b") as open_file:
+        open_file.seek(COUNT * SIZE)  # rank 1's first byte
+        open_file.write(b"\0")
+    shape = ["--region-size", SIZE, "--region-space", SPACE, "--region-count", COUNT]
+    words = [program(mpi, "hpio"), "--file", file, "--access", "contiguous", "--op", "read", *shape]
+    done = mpi.run(2, [str(word) for word in words], timeout=60)
+    assert done.returncode != 0
+    assert json.loads(done.stdout.splitlines()[0])["results"][0]["wrong_bytes"] == 1

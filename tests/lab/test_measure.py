@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from haichi import jobs, mpi
-from haichi.measure import cases, network, one_node, trial
+from haichi.measure import cases, comparison, hpio_network, network, one_node, record, trial
 from haichi.measure.cases import Plan
-from haichi.measure.hpio import Hpio
 from haichi.measure.model import Case, Claim, Environment, Measurement, Samples
-from haichi.measure.trial import DEFAULT, STOCK, Program, choice
+from haichi.measure.patterns import Hpio
+from haichi.measure.places import OnLab, OnMachine
+from haichi.measure.trial import DEFAULT, LIMIT, STOCK, Program, choice
 
 OPENMPI = mpi.Mpi("openmpi", "openmpi", Path("/bin/true"))
 SHAPE = Hpio(2, 3, 8, 4)
@@ -39,6 +40,11 @@ class Fake:
     description: str = "nowhere"
     rate: str | None = "100mbit"
     seen: list[tuple[list[str], dict[str, str]]] = field(default_factory=list)
+    nodes: int = 1
+
+    def node_of_rank(self, ranks: int) -> list[int]:
+        """In blocks."""
+        return [rank * self.nodes // ranks for rank in range(ranks)]
 
     def run(
         self,
@@ -50,7 +56,7 @@ class Fake:
     ) -> jobs.Outcome:
         """Records the call and plays."""
         self.seen.append((list(argv), dict(env)))
-        return self.play(Path(argv[-1]), env)
+        return self.play(Path(argv[argv.index("--file") + 1]), env)
 
 
 def writes(
@@ -84,9 +90,9 @@ def launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(tmp_path: Path, play, variant: trial.Variant = DEFAULT) -> tuple[Case, Fake]:
     """The case after one run."""
     place = Fake(tmp_path, play)
-    plan = Plan(place, 2, 1, reports=tmp_path)
-    program = Program("HPIO", OPENMPI, lambda file: ["hpio", str(file)])
-    case, once = plan.make(program, variant, partial(cases.check_hpio, SHAPE), "hpio")
+    plan = Plan(place, 2, reports=tmp_path)
+    program = Program("HPIO", OPENMPI, lambda file: ["hpio", "--file", str(file)])
+    case, once = plan.make(program, variant, partial(cases.check_content, SHAPE), "hpio")
     once()
     return case, place
 
@@ -144,7 +150,7 @@ def test_an_old_report_is_not_taken_for_this_runs(tmp_path: Path) -> None:
 def test_what_stock_leaves_in_gaps_is_a_note(tmp_path: Path) -> None:
     case, _ = run(tmp_path, writes(data=good(gap=7)), STOCK)
     assert case.problems == []
-    assert case.notes == ["wrote 20 bytes between the regions that no rank gave"]
+    assert case.notes == ["wrote 20 bytes between the pieces that no rank gave"]
 
 
 def test_a_library_that_hangs_after_the_result_is_a_note(tmp_path: Path) -> None:
@@ -196,14 +202,14 @@ def sampled(name: str, variant: str, write: list[float], read: list[float], **mo
     )
 
 
-def test_claims_of_the_network_measurement() -> None:
+def test_claims_of_the_hpio_network_measurement() -> None:
     made = [
         sampled("openmpi", "stock", [6, 7, 20], [4, 4, 4]),
         sampled("openmpi", "haichi", [3.5, 1, 9], [5, 5, 5], limit_s=1.4),
-        sampled("openmpi", network.PACKED.name, [8], [8]),
-        sampled("openmpi", network.SPREAD.name, [2], [2]),
+        sampled("openmpi", hpio_network.PACKED.name, [8], [8]),
+        sampled("openmpi", hpio_network.SPREAD.name, [2], [2]),
     ]
-    found = {c.what: c for c in network.claims(made)}
+    found = {c.what: c for c in hpio_network.claims(made)}
     write = found["openmpi: stock / haichi, write"]
     assert (write.ratio, write.reached) == (2.0, True)
     read = found["openmpi: stock / haichi, read"]
@@ -215,14 +221,118 @@ def test_claims_of_the_network_measurement() -> None:
     assert (window.ratio, window.reached) == (None, False)
 
 
-def test_claims_on_one_node_compare_like_with_like() -> None:
-    made = [
-        sampled("mpich5", v, [t], [t], ranks=n, program=p)
-        for n, p, v, t in ((2, "p", "stock", 9), (2, "p", "haichi", 10), (4, "p", "stock", 1))
+def compared(
+    name: str, times: tuple[float, float, float], ranks: int = 4, program: str = "p"
+) -> list[Case]:
+    """Stock, haichi and the limit."""
+    variants = (STOCK.name, DEFAULT.name, LIMIT.name)
+    return [
+        sampled(name, variant, [t], [2 * t], ranks=ranks, program=program)
+        for variant, t in zip(variants, times, strict=True)
     ]
-    found = one_node.claims(made)
-    assert [c.ratio for c in found] == [0.9, 0.9]
-    assert all(c.reached for c in found)
+
+
+def test_rows_compare_with_the_better_stock_and_the_own_limit() -> None:
+    found = comparison.rows(compared("openmpi", (8, 4, 2)) + compared("mpich5", (6, 3, 1)))
+    assert [(r.mpi, r.op) for r in found] == [
+        ("openmpi", "write"),
+        ("openmpi", "read"),
+        ("mpich5", "write"),
+        ("mpich5", "read"),
+    ]
+    assert [r.against_own for r in found] == [2, 2, 2, 2]
+    assert [r.against_better for r in found] == [1.5, 1.5, 2, 2]
+    assert [r.above_limit for r in found] == [2, 2, 3, 3]
+    assert comparison.geometric_mean(found) == pytest.approx(3**0.5)
+
+
+def test_rows_compare_like_with_like() -> None:
+    made = compared("openmpi", (8, 4, 2)) + compared("mpich5", (1, 1, 1), ranks=2)
+    made += compared("mpich5", (1, 1, 1), program="q")
+    assert [r.better for r in comparison.rows(made) if r.mpi == "openmpi"] == [8, 16]
+
+
+def test_a_row_without_stock_or_limit_has_no_ratio() -> None:
+    (row, _) = comparison.rows([sampled("m", "haichi", [1], [1])])
+    assert row.against_own is row.against_better is row.above_limit is None
+    (row, _) = comparison.rows([sampled("m", "haichi", [3], [1], limit_s=2.0)])
+    assert row.above_limit == 1.5
+    (row, _) = comparison.rows([sampled("m", "haichi", [3], [1], limit_s=0.0)])
+    assert row.above_limit is None
+    assert comparison.geometric_mean([row]) is None
+
+
+def test_claims_on_one_node() -> None:
+    made = compared("openmpi", (8, 2, 1)) + compared("openmpi", (9, 10, 2), program="tiny")
+    found = one_node.claims(comparison.rows(made), ["tiny"])
+    assert [(c.ratio, c.reached) for c in found] == [
+        (pytest.approx((4 * 0.9) ** 0.5), False),  # 3 is wanted of 4 ranks
+        (0.9, False),
+        (2, True),
+        (5, True),
+    ]
+    assert "tiny" in found[1].what
+    assert [c.direction for c in found] == ["at least", "at least", "at most", "at most"]
+
+
+def test_claims_of_the_network_measurement() -> None:
+    made = [
+        sampled("openmpi", "stock", [6], [4], limit_s=1.0),
+        sampled("openmpi", "haichi", [1.1], [5], limit_s=1.0),
+        sampled("openmpi", "stock", [6], [6], program="free", limit_s=0.0),
+        sampled("openmpi", "haichi", [2], [2], program="free", limit_s=0.0),
+    ]
+    limit, faster = network.claims(comparison.rows(made))
+    assert (limit.ratio, limit.reached) == (5.0, False)
+    assert (faster.ratio, faster.reached) == (0.8, False)
+    assert limit.what.endswith("(worst: openmpi, p, 16 ranks, read)")
+
+
+def test_nothing_measured_reaches_nothing() -> None:
+    assert not any(claim.reached for claim in network.claims([]))
+
+
+def test_the_limit_runs_the_same_program_without_haichi(tmp_path: Path) -> None:
+    case, place = run(tmp_path, writes(report=False), LIMIT)
+    assert case.problems == []
+    argv, _ = place.seen[0]
+    assert argv == ["hpio", "--file", str(tmp_path / "openmpi-limit.dat"), *LIMIT.arguments]
+
+
+def test_trials_of_a_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "program_of", lambda name, which: f"{name}-{which.name}")
+    place = Fake(tmp_path, writes(), nodes=2)
+    plan = Plan(place, 2)
+    made = cases.pattern_trials(
+        plan, SHAPE, [OPENMPI], (STOCK, DEFAULT, LIMIT), title="t", limit=cases.limit_of_best
+    )
+    for case, once in made:
+        once()
+        assert (case.program, case.problems) == ("t", [])
+        # One piece of the file, of which each node has half: 24 bytes cross, in or out.
+        assert case.limit_s == pytest.approx(12 / 12.5e6, rel=0.05)
+    assert [argv[0] for argv, _ in place.seen] == ["hpio-openmpi", "/build/bin/haichi"] + [
+        "hpio-openmpi"
+    ]
+    assert not list(tmp_path.glob("*.dat"))
+
+
+def test_where_ranks_are() -> None:
+    class Four:
+        nodes = (None,) * 4
+
+    assert OnLab(Four()).node_of_rank(6) == [0, 0, 1, 1, 2, 2]  # type: ignore[arg-type]
+    assert OnLab(Four(), "RR").node_of_rank(6) == [0, 1, 2, 3, 0, 1]  # type: ignore[arg-type]
+    assert OnMachine(Path("/dev/shm/x")).node_of_rank(3) == [0, 0, 0]
+
+
+def test_the_table_has_every_row() -> None:
+    console = record.console(stderr=True)
+    with console.capture() as captured:
+        console.print(comparison.table(comparison.rows(compared("openmpi", (8, 4, 2)))))
+    lines = [line for line in captured.get().splitlines() if "openmpi" in line]
+    assert len(lines) == 2
+    assert all(word in lines[0] for word in ("write", "8.0000", "4.0000", "2.00"))
 
 
 def test_claim_at_most() -> None:

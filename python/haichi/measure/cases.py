@@ -1,4 +1,4 @@
-"""The cases that the demo and the measurements share: HPIO and parallel HDF5, stock and haichi."""
+"""The cases that the demo and the measurements share: patterns and parallel HDF5."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 
 from haichi import mpi, paths
-from haichi.measure import trial
-from haichi.measure.hpio import Hpio, aggregators, bytes_per_second
+from haichi.measure import content, links, trial
 from haichi.measure.model import Case
+from haichi.measure.patterns import Pattern
 from haichi.measure.places import Place
 from haichi.measure.trial import Program, Variant
 from haichi.mpi import Missing, Mpi
@@ -29,14 +29,8 @@ class Plan:
 
     place: Place
     ranks: int
-    nodes: int
     yields: str = "ucx"
     reports: Path | None = None  # directory for the run reports
-
-    @property
-    def node_of_rank(self) -> list[int]:
-        """Ranks in blocks."""
-        return [rank * self.nodes // self.ranks for rank in range(self.ranks)]
 
     def make(self, program: Program, variant: Variant, check: trial.Check, stem: str) -> Trial:
         """A case of this plan, and what runs it once more."""
@@ -77,44 +71,68 @@ def program_of(name: str, which: Mpi) -> str:
     return str(program)
 
 
-# HPIO
+# Patterns
+
+# What a case cannot be faster than, in seconds; None if nothing is known.
+Limit = Callable[[Plan, Pattern, Variant], float | None]
 
 
-def hpio_trials(
+def pattern_trials(
     plan: Plan,
-    shape: Hpio,
+    pattern: Pattern,
     mpis: Sequence[Mpi],
     variants: Sequence[Variant],
+    *,
+    title: str = "",
     more: Sequence[str] = (),
+    limit: Limit | None = None,
 ) -> list[Trial]:
-    """HPIO, write and read, for every MPI and variant; `more` are further options of hpio."""
+    """A pattern, write and read, for every MPI and variant; `more` are further options of its
+    program, `title` what it is called if not what it calls itself."""
     trials = []
     for which in mpis:
-        binary = program_of("hpio", which)
-        options = [*shape.arguments(), *more]
-        program = Program(
-            str(shape), which, lambda file, b=binary, o=options: [b, "--file", str(file), *o]
-        )
+        options = [program_of(pattern.program, which), *pattern.arguments(), *more]
+        program = Program(title or str(pattern), which, partial(_with_file, options))
         for variant in variants:
-            made = plan.make(program, variant, partial(check_hpio, shape), "hpio")
-            made[0].limit_s = limit_of(plan, shape, variant)
+            check = _remove if variant.arguments else partial(check_content, pattern)
+            made = plan.make(program, variant, check, pattern.program)
+            made[0].limit_s = limit(plan, pattern, variant) if limit else None
             trials.append(made)
     return trials
 
 
-def limit_of(plan: Plan, shape: Hpio, variant: Variant) -> float | None:
-    """What the busiest link needs; not known of stock, which chooses its aggregators itself."""
+def _with_file(options: Sequence[str], file: Path) -> list[str]:
+    return [*options, "--file", str(file)]
+
+
+def _remove(case: Case, file: Path) -> None:
+    file.unlink(missing_ok=True)  # not the pattern's file; the program checked what it read back
+
+
+def limit_of_cut(plan: Plan, pattern: Pattern, variant: Variant) -> float | None:
+    """What the busiest link needs if the file is cut evenly over the variant's aggregators; not
+    known of stock, which chooses its aggregators itself."""
     if not variant.haichi or plan.place.rate is None:
         return None
-    chosen = aggregators(plan.node_of_rank, variant.layout, variant.aggregators)
-    return shape.limit_s(plan.node_of_rank, chosen, bytes_per_second(plan.place.rate))
+    nodes = plan.place.node_of_rank(plan.ranks)
+    chosen = links.aggregators(nodes, variant.layout, variant.aggregators)
+    moved = links.busiest(links.even_cut(pattern, nodes, chosen))
+    return moved / links.bytes_per_second(plan.place.rate)
 
 
-def check_hpio(shape: Hpio, case: Case, file: Path) -> None:
+def limit_of_best(plan: Plan, pattern: Pattern, variant: Variant) -> float | None:
+    """What the busiest link needs at least, whoever gets which part of the file."""
+    if plan.place.rate is None:
+        return None
+    pieces = links.held(pattern, plan.place.node_of_rank(plan.ranks))
+    return links.least_busiest(pieces) / links.bytes_per_second(plan.place.rate)
+
+
+def check_content(pattern: Pattern, case: Case, file: Path) -> None:
     """Compares the file with the pattern. Stock's and haichi's must be right in every byte that a
     rank gave; haichi must not have touched the others, stock may (they are not defined)."""
     try:
-        wrong, gaps = shape.wrong_bytes(file)
+        wrong, gaps = content.wrong_bytes(pattern, file)
     except OSError as error:
         trial.once(case.problems, f"{file}: {error.strerror}")
         return
@@ -122,7 +140,7 @@ def check_hpio(shape: Hpio, case: Case, file: Path) -> None:
     if wrong:
         trial.once(case.problems, f"the file has {wrong} wrong bytes")
     if gaps and case.variant == trial.STOCK.name:
-        trial.once(case.notes, f"wrote {gaps} bytes between the regions that no rank gave")
+        trial.once(case.notes, f"wrote {gaps} bytes between the pieces that no rank gave")
     elif gaps:
         trial.once(case.problems, f"{gaps} bytes that no rank gave were written")
 

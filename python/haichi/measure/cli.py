@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from rich.console import Console
 
 from haichi import mpi, paths
 from haichi.lab import LabError
-from haichi.measure import network, one_node, record
+from haichi.measure import comparison, hpio_network, network, one_node, record
 from haichi.measure.model import Measurement
 from haichi.measure.places import temporary_lab, temporary_machine
 
@@ -25,6 +25,11 @@ app = typer.Typer(
     help="Measure haichi against the MPI library alone; results go to out/measure/.",
 )
 
+Which = Annotated[
+    list[str] | None, typer.Option("--mpi", help="openmpi, mpich5, mpich; repeatable.")
+]
+Rate = Annotated[str, typer.Option(help="Of each link, as tc has it.")]
+MPIS = ["openmpi", "mpich5"]
 Repetitions = Annotated[int, typer.Option(min=1, help="Interleaved repetitions.")]
 Yields = Annotated[
     str,
@@ -50,9 +55,25 @@ def progress_on(console: Console) -> Callable[[str], None]:
     return lambda text: console.print(f"[dim]{text}[/dim]")
 
 
-def finish(measurement: Measurement, out: Path) -> None:
-    """Prints and saves a measurement; exit code 1 if a result is not valid."""
+def choose(option: str, asked: Sequence[str] | None, known: Iterable[str]) -> list[str]:
+    """What was asked for, or all that is known.
+
+    Raises:
+        mpi.Missing: it is not known.
+    """
+    known = list(known)
+    for word in asked or ():
+        if word not in known:
+            raise mpi.Missing(f"{option} {word}: use one of {', '.join(known)}")
+    return list(asked or known)
+
+
+def finish(measurement: Measurement, out: Path, *, compare: bool = False) -> None:
+    """Prints and saves a measurement; exit code 1 if a result is not valid. With `compare`, stock,
+    haichi and the limit stand side by side too."""
     console = record.console()
+    if compare:
+        console.print(comparison.table(comparison.rows(measurement.cases)))
     record.print_measurement(console, measurement)
     measurement.save(out)
     console.print(f"all samples: {out}")
@@ -61,48 +82,89 @@ def finish(measurement: Measurement, out: Path) -> None:
 
 
 @app.command("hpio-network")
-def hpio_network(
+def hpio_network_command(
     repetitions: Repetitions = 7,
-    which: Annotated[
-        list[str] | None, typer.Option("--mpi", help="openmpi, mpich5, mpich; repeatable.")
-    ] = None,
-    rate: Annotated[str, typer.Option(help="Of each link, as tc has it.")] = "100mbit",
+    which: Which = None,
+    rate: Rate = "100mbit",
     yields: Yields = "ucx",
     out: Out = None,
 ) -> None:
     """HPIO 3744/256 on 4 nodes x 4 ranks in the lab (root): stock, haichi, haichi's settings."""
-    with one_line(), temporary_lab(network.NODES, rate) as place:
-        measurement = network.measure(
+    with one_line(), temporary_lab(hpio_network.NODES, rate) as place:
+        measurement = hpio_network.measure(
             place,
             repetitions,
-            which or ["openmpi", "mpich5"],
+            which or MPIS,
             yields,
             progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "hpio-network.json")
 
 
-@app.command("one-node")
-def one_node_command(
-    repetitions: Repetitions = 7,
-    which: Annotated[
-        list[str] | None, typer.Option("--mpi", help="openmpi, mpich5, mpich; repeatable.")
+@app.command("network")
+def network_command(
+    repetitions: Repetitions = 3,
+    which: Which = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A pattern: hpio, cells, ghost or contiguous; repeatable."),
     ] = None,
-    ranks: Annotated[list[int] | None, typer.Option(help="How many; repeatable.")] = None,
+    nodes: Annotated[list[int] | None, typer.Option(help="4 or 8, 16 ranks; repeatable.")] = None,
+    mapping: Annotated[
+        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
+    ] = None,
+    rate: Rate = "100mbit",
     yields: Yields = "ucx",
     out: Out = None,
 ) -> None:
-    """HPIO, a 3-D array in blocks and large blocks on this machine: haichi against stock."""
+    """Four patterns on 4 x 4 and 8 x 2 ranks in the lab (root): haichi against both stock libraries
+    and what the busiest link needs."""
+    with one_line(), ExitStack() as stack:
+        patterns = choose("--only", only, network.PATTERNS)
+        mappings = choose("--mapping", mapping, network.MAPPINGS)
+        places = [
+            stack.enter_context(temporary_lab(int(number), rate))
+            for number in choose("--nodes", [str(n) for n in nodes or ()], map(str, network.NODES))
+        ]
+        measurement = network.measure(
+            places,
+            repetitions,
+            which or MPIS,
+            mappings,
+            patterns,
+            yields,
+            progress_on(record.console(stderr=True)),
+        )
+    finish(measurement, out or paths.OUT / "measure" / "network.json", compare=True)
+
+
+@app.command("one-node")
+def one_node_command(
+    repetitions: Repetitions = 7,
+    which: Which = None,
+    ranks: Annotated[list[int] | None, typer.Option(help="How many; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A pattern: segments, hpio, cells, cyclic, ghost or contiguous; repeatable."
+        ),
+    ] = None,
+    yields: Yields = "ucx",
+    out: Out = None,
+) -> None:
+    """Six patterns on this machine, 4 and 2 ranks: haichi against both stock libraries and against
+    one contiguous pwrite or pread a rank."""
     with one_line(), temporary_machine() as place:
         measurement = one_node.measure(
             place,
             repetitions,
-            which or ["openmpi", "mpich5"],
-            ranks or [2, 4],
+            which or MPIS,
+            ranks or one_node.RANKS,
+            choose("--only", only, one_node.PATTERNS),
             yields,
             progress_on(record.console(stderr=True)),
         )
-    finish(measurement, out or paths.OUT / "measure" / "one-node.json")
+    finish(measurement, out or paths.OUT / "measure" / "one-node.json", compare=True)
 
 
 @app.command(

@@ -1,112 +1,76 @@
-"""`haichi measure hpio-network`: HPIO over a network that is the bottleneck, haichi against stock.
-
-The figures that the project is to reach (paper 000, section 4.2, scaled to 16 ranks on 4 nodes),
-and those of haichi's own settings among each other.
+"""`haichi measure network`: patterns over networks that are the bottleneck, haichi against both
+stock libraries and against what the links need for the bytes that must cross them (links.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from haichi import mpi
-from haichi.measure import record, trial
-from haichi.measure.cases import Plan, hpio_trials
-from haichi.measure.hpio import Hpio
-from haichi.measure.model import Case, Claim, Measurement
+from haichi.measure import comparison, record, trial
+from haichi.measure.cases import Plan, Trial, limit_of_best, pattern_trials
+from haichi.measure.comparison import Row
+from haichi.measure.model import Claim, Measurement
+from haichi.measure.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
 from haichi.measure.places import OnLab
-from haichi.measure.record import ratio
-from haichi.measure.trial import DEFAULT, STOCK, choice
+from haichi.measure.trial import DEFAULT, STOCK
 
-NODES, PER_NODE, COUNT = 4, 4, 1500
-PACKED = choice("packed/rank, 4 aggregators", layout="packed", order="rank", aggregators=4)
-SPREAD = choice("roundrobin/rank, 4 aggregators", layout="roundrobin", order="rank", aggregators=4)
-# The order of issue matters where messages are long: with a large buffer, as in the paper.
-WINDOW_RANK = choice(
-    "rank, 16 aggregators, W 4",
-    layout="roundrobin",
-    order="rank",
-    aggregators=16,
-    window=4,
-    buffer="16M",
-)
-WINDOW_SHIFT = choice(
-    "nd_rank_shift, 16 aggregators, W 4",
-    layout="roundrobin",
-    order="nd_rank_shift",
-    aggregators=16,
-    window=4,
-    buffer="16M",
-)
-VARIANTS = (STOCK, DEFAULT, PACKED, SPREAD, WINDOW_RANK, WINDOW_SHIFT)
+RANKS = 16
+NODES = (4, 8)
+MAPPINGS = ("BK", "RR")
+# As much data that the wire, not the start of a transfer, takes the time.
+PATTERNS: dict[str, Pattern] = {
+    "hpio": Hpio(RANKS, 1500),
+    "cells": cells(RANKS, (128, 128, 128)),
+    "ghost": Block3d((192, 192, 192), grid_of(RANKS)),
+    "contiguous": Contiguous(RANKS, 4 << 20),
+}
+ABOVE_LIMIT = 1.15
+NEVER_SLOWER = 1.0
 
 
 def measure(
-    place: OnLab,
+    places: Sequence[OnLab],
     repetitions: int,
     names: Sequence[str],
+    mappings: Sequence[str],
+    only: Sequence[str],
     yields: str,
     progress: Callable[[str], None],
 ) -> Measurement:
-    """Runs everything; MPIs that are not here raise mpi.Missing."""
-    ranks = NODES * PER_NODE
-    plan = Plan(place, ranks, NODES, yields)
-    trials = hpio_trials(plan, Hpio(ranks, COUNT), [mpi.find(n) for n in names], VARIANTS)
-    environment = record.environment(place, yields)
+    """Runs the patterns named on every lab with every mapping; MPIs that are not here raise
+    mpi.Missing."""
+    mpis = [mpi.find(name) for name in names]
+    environment = record.environment(places[0], yields)
+    environment.place = "; ".join(place.description for place in places)
+    trials: list[Trial] = []
+    for lab in places:
+        for mapping in mappings:
+            place = replace(lab, mapping=mapping)
+            plan = Plan(place, RANKS, yields)
+            nodes = len(lab.lab.nodes)
+            for name in only:
+                pattern = PATTERNS[name]
+                title = f"{nodes}x{RANKS // nodes} {mapping}, {name}: {pattern}"
+                trials += pattern_trials(
+                    plan, pattern, mpis, (STOCK, DEFAULT), title=title, limit=limit_of_best
+                )
     trial.interleaved(trials, repetitions, progress)
     environment.load_after = record.load()
     cases = [case for case, _ in trials]
     return Measurement(
-        what="hpio-network",
+        what="network",
         repetitions=repetitions,
         environment=environment,
         cases=cases,
-        claims=claims(cases),
+        claims=claims(comparison.rows(cases)),
     )
 
 
-# MPI: what its stock default is to be beaten by in writing (Open MPI 4.1.4, MPICH 5.0.2).
-GAIN = {"openmpi": 1.67, "mpich5": 1.3}
-
-
-def claims(cases: Sequence[Case]) -> list[Claim]:
-    """What was to be reached, and what was."""
-    by = {(c.mpi, c.variant): c for c in cases}
-    found = []
-    for name in dict.fromkeys(c.mpi for c in cases):
-        stock, ours = by.get((name, STOCK.name)), by.get((name, DEFAULT.name))
-        packed, spread = by.get((name, PACKED.name)), by.get((name, SPREAD.name))
-        first, shift = by.get((name, WINDOW_RANK.name)), by.get((name, WINDOW_SHIFT.name))
-        found += [
-            Claim(
-                what=f"{name}: stock / haichi, write",
-                ratio=ratio(stock, ours, "write"),
-                wanted=GAIN.get(name, 1.0),
-            ),
-            Claim(
-                what=f"{name}: stock / haichi, read", ratio=ratio(stock, ours, "read"), wanted=1.0
-            ),
-        ]
-        for op in ("write", "read"):
-            limit = ours.limit_s if ours else None
-            median = ours.median(op) if ours else None
-            found.append(
-                Claim(
-                    what=f"{name}: haichi / wire limit, {op}",
-                    direction="at most",
-                    wanted=1.3,
-                    ratio=median / limit if median and limit else None,
-                )
-            )
-        found += [
-            Claim(
-                what=f"{name}: packed / round robin, 4 aggregators, write",
-                ratio=ratio(packed, spread, "write"),
-                wanted=2.0,
-            ),
-            Claim(
-                what=f"{name}: rank order / nd_rank_shift, 4 sends outstanding, write",
-                ratio=ratio(first, shift, "write"),
-                wanted=1.3,
-            ),
-        ]
-    return found
+def claims(rows: Sequence[Row]) -> list[Claim]:
+    """What was to be reached, and what was. Where nothing has to cross there is no limit."""
+    return [
+        comparison.worst("haichi / wire limit", rows, "above_limit", ABOVE_LIMIT, "at most"),
+        comparison.worst("better stock / haichi", rows, "against_better", NEVER_SLOWER),
+    ]

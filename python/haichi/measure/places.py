@@ -24,6 +24,10 @@ class Place(Protocol):
     description: str
     rate: str | None  # of a link, as tc has it; None if nothing is limited
 
+    def node_of_rank(self, ranks: int) -> list[int]:
+        """Where a job of so many ranks has each of them."""
+        ...
+
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
     ) -> jobs.Outcome:
@@ -34,11 +38,18 @@ class Place(Protocol):
 GRACE_S = 10.0
 
 
+def in_blocks(ranks: int, nodes: int) -> list[int]:
+    """The node of each rank if one node after the other is filled."""
+    per_node = -(-ranks // nodes)
+    return [rank // per_node for rank in range(ranks)]
+
+
 @dataclass
 class OnLab:
-    """The nodes of a lab, ranks in blocks."""
+    """The nodes of a lab, ranks in blocks (BK) or dealt out round robin (RR)."""
 
     lab: Lab
+    mapping: str = "BK"
 
     @property
     def shared(self) -> Path:
@@ -58,11 +69,20 @@ class OnLab:
             f"{self.rate or 'unlimited rate'} each way, TCP; the file on a tmpfs that all see"
         )
 
+    def node_of_rank(self, ranks: int) -> list[int]:
+        """See Place."""
+        nodes = len(self.lab.nodes)
+        return (
+            in_blocks(ranks, nodes) if self.mapping == "BK" else [r % nodes for r in range(ranks)]
+        )
+
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
     ) -> jobs.Outcome:
         """See Place."""
-        return self.lab.run(which, ranks, argv, env, timeout=timeout, grace=GRACE_S)
+        return self.lab.run(
+            which, ranks, argv, env, timeout=timeout, mapping=self.mapping, grace=GRACE_S
+        )
 
 
 @dataclass
@@ -91,6 +111,10 @@ class OnMachine:
         played = f" playing {self.nodes} nodes (HAICHI_PLACEMENT)" if self.nodes > 1 else ""
         return f"this machine alone{played}, shared memory; the file in {self.shared.parent}"
 
+    def node_of_rank(self, ranks: int) -> list[int]:
+        """See Place."""
+        return in_blocks(ranks, self.nodes)
+
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
     ) -> jobs.Outcome:
@@ -103,8 +127,9 @@ class OnMachine:
 
 @contextmanager
 def temporary_lab(nodes: int, rate: str) -> Iterator[OnLab]:
-    """A lab of its own, down again at the end, whatever happens."""
-    lab = Lab.up(nodes, rate, f"run-{os.getpid()}")
+    """A lab of its own, down again at the end, whatever happens. One process may have labs of
+    different sizes at a time."""
+    lab = Lab.up(nodes, rate, f"run-{os.getpid()}-{nodes}")
     try:
         yield OnLab(lab)
     finally:

@@ -19,8 +19,8 @@ from haichi.mpi import Missing, Mpi
 class Variant:
     """How a program is started: with the MPI library alone, or under haichi with some settings.
 
-    `layout` and `aggregators` say the same as the settings do, for the model of what must cross the
-    network; aggregators 0 is one per node.
+    `arguments` are further options of the program. `layout` and `aggregators` say the same as the
+    settings do, for the model of what must cross the network; aggregators 0 is one per node.
     """
 
     name: str
@@ -28,10 +28,13 @@ class Variant:
     settings: Mapping[str, str] = field(default_factory=dict)
     layout: str = "roundrobin"
     aggregators: int = 0
+    arguments: tuple[str, ...] = ()
 
 
 STOCK = Variant("stock", haichi=False)
 DEFAULT = Variant("haichi")
+# The same bytes of each rank in one contiguous pwrite or pread: what no rearranging can undercut.
+LIMIT = Variant("limit", haichi=False, arguments=("--access", "contiguous"))
 
 
 def choice(
@@ -95,7 +98,7 @@ def run(
     env = {**program.env, **variant.settings}
     if preload := mpi.yield_preload(program.which, yields):
         env["LD_PRELOAD"] = ":".join(preload)
-    argv = program.argv(file)
+    argv = [*program.argv(file), *variant.arguments]
     if variant.haichi:
         argv = [str(haichi_program()), "run", *argv]
         if report:

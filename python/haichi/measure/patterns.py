@@ -1,0 +1,207 @@
+"""The access patterns of the measurement programs as numbers: where each rank's bytes lie.
+
+The models of bench/io/hpio.c and bench/io/block3d.c, which check their own bytes; from the models
+follow what must cross a network (links.py) and what belongs into a file (content.py). Sizes and
+offsets are bytes. Source of HPIO: paper 000, section 4.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Offsets = NDArray[np.int64]
+
+
+class Pattern(Protocol):
+    """What all ranks write together, in pieces of equal size; none overlap. Its text says what it
+    is in words."""
+
+    @property
+    def program(self) -> str:
+        """The measurement program that writes and reads it."""
+        ...
+
+    @property
+    def ranks(self) -> int:
+        """How many share it."""
+        ...
+
+    @property
+    def file_bytes(self) -> int:
+        """Length of the file: nothing follows the last piece."""
+        ...
+
+    @property
+    def piece(self) -> int:
+        """Bytes of a rank that lie together in the file, by the pattern's own cut."""
+        ...
+
+    def arguments(self) -> list[str]:
+        """The options that ask the program for it."""
+        ...
+
+    def begins(self, rank: int) -> Offsets:
+        """Where the rank's pieces begin in the file, ascending."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hpio:
+    """HPIO: `count` regions of `size` bytes a rank, `space` bytes between. Without space it is what
+    codes with a cyclic distribution do."""
+
+    ranks: int
+    count: int = 1500
+    size: int = 3744
+    space: int = 256
+    layout: str = "noncontiguous"  # in the file
+    memory: str = "noncontiguous"
+    program = "hpio"
+
+    def arguments(self) -> list[str]:
+        """See Pattern."""
+        return _options(
+            {
+                "region-size": self.size,
+                "region-space": self.space,
+                "region-count": self.count,
+                "layout": self.layout,
+                "memory": self.memory,
+            }
+        )
+
+    def __str__(self) -> str:
+        """The paper's notation."""
+        return f"HPIO {self.size}/{self.space}/{self.count}"
+
+    @property
+    def stride(self) -> int:
+        """From the start of a region in the file to that of the next rank's."""
+        return self.size + (0 if self.layout == "contiguous" else self.space)
+
+    @property
+    def piece(self) -> int:
+        """See Pattern."""
+        return self.size
+
+    @property
+    def file_bytes(self) -> int:
+        """See Pattern."""
+        return (self.ranks * self.count - 1) * self.stride + self.size
+
+    def begins(self, rank: int) -> Offsets:
+        """See Pattern."""
+        k = np.arange(self.count, dtype=np.int64)
+        if self.layout == "contiguous":
+            return (rank * self.count + k) * self.stride
+        return (k * self.ranks + rank) * self.stride
+
+
+@dataclass(frozen=True)
+class Block3d:
+    """A 3-D array of `cell` bytes an element, the last dimension fastest, cut into `grid` blocks,
+    one a rank; in memory each lies in a frame of `ghost` elements."""
+
+    array: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    cell: int = 8
+    ghost: int = 2
+    program = "block3d"
+
+    def arguments(self) -> list[str]:
+        """See Pattern."""
+        sizes = dict(zip(("nx", "ny", "nz"), self.array, strict=True))
+        blocks = dict(zip(("px", "py", "pz"), self.grid, strict=True))
+        return _options({**sizes, **blocks, "cell": self.cell, "ghost": self.ghost})
+
+    def __str__(self) -> str:
+        """Array, element and grid."""
+        array, grid = ("×".join(map(str, numbers)) for numbers in (self.array, self.grid))
+        return f"{array} of {self.cell} B in {grid} blocks, ghost {self.ghost}"
+
+    @property
+    def ranks(self) -> int:
+        """See Pattern."""
+        return math.prod(self.grid)
+
+    @property
+    def file_bytes(self) -> int:
+        """See Pattern."""
+        return math.prod(self.array) * self.cell
+
+    @property
+    def piece(self) -> int:
+        """See Pattern; the grid must divide the fastest dimension."""
+        return self.array[2] // self.grid[2] * self.cell
+
+    def begins(self, rank: int) -> Offsets:
+        """See Pattern."""
+        at = np.unravel_index(rank, self.grid)
+        i, j, k = (
+            np.arange(n * int(a) // g, n * (int(a) + 1) // g, dtype=np.int64)
+            for n, a, g in zip(self.array, at, self.grid, strict=True)
+        )
+        rows = i[:, None] * self.array[1] + j[None, :]
+        return (rows.ravel() * self.array[2] + k[0]) * self.cell
+
+
+@dataclass(frozen=True)
+class Contiguous:
+    """`size` bytes a rank, one after the other: what MPI-IO is best at without help."""
+
+    ranks: int
+    size: int
+    program = "block3d"
+
+    def arguments(self) -> list[str]:
+        """See Pattern."""
+        return _options({"mode": "large", "block": self.size})
+
+    def __str__(self) -> str:
+        """The size alone."""
+        return f"{self.size >> 20} MiB a rank"
+
+    @property
+    def piece(self) -> int:
+        """See Pattern."""
+        return self.size
+
+    @property
+    def file_bytes(self) -> int:
+        """See Pattern."""
+        return self.ranks * self.size
+
+    def begins(self, rank: int) -> Offsets:
+        """See Pattern."""
+        return np.array([rank * self.size], dtype=np.int64)
+
+
+def _options(values: Mapping[str, object]) -> list[str]:
+    return [word for name, value in values.items() for word in (f"--{name}", str(value))]
+
+
+def grid_of(ranks: int) -> tuple[int, int, int]:
+    """As even a grid as there is, most blocks first: as MPI_Dims_create makes it."""
+    return min(
+        (
+            (a, b, ranks // a // b)
+            for a in range(1, ranks + 1)
+            if ranks % a == 0
+            for b in range(1, ranks // a + 1)
+            if ranks // a % b == 0 and a >= b >= ranks // a // b
+        ),
+        key=lambda g: (g[0] - g[2], g[0] - g[1]),
+    )
+
+
+def cells(ranks: int, array: tuple[int, int, int]) -> Block3d:
+    """BTIO's cells, five doubles each, with the frame that BT has around its blocks. Most cuts are
+    along the fastest dimension, so that each rank has short rows of them."""
+    x, y, z = grid_of(ranks)
+    return Block3d(array, (z, y, x), cell=40)
