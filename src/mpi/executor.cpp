@@ -1,6 +1,7 @@
 #include "mpi/executor.h"
 
 #include <errno.h>
+#include <sched.h>
 
 #include "base/clock.h"
 #include "generated/real.h"
@@ -14,6 +15,9 @@ using plan::Step;
 namespace {
 
 constexpr int kNobodysTag = 99;  // no message has it: probing for it only makes progress
+// How a rank waits for its node before it sleeps.
+constexpr int kSpins = 64;
+constexpr int kYields = 4;
 
 }  // namespace
 
@@ -168,11 +172,12 @@ Status Executor::wait(int64_t round) {
 // what ranks of other nodes may be waiting for, and these are what our node waits for.
 void Executor::meet() {
   meeting_->arrive();
-  Patience patience;
-  while (!meeting_->all_here()) {
+  for (int polls = 0; !meeting_->all_here(); ++polls) {
+    if (polls < kSpins) continue;
     int found;
     real().Iprobe(MPI_ANY_SOURCE, kNobodysTag, comm_, &found, MPI_STATUS_IGNORE);
-    patience.idle();
+    // A rank that only yields takes time from those that it waits for.
+    polls < kSpins + kYields ? (void)sched_yield() : meeting_->sleep();
   }
 }
 

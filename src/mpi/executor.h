@@ -38,6 +38,8 @@ class NodeMeeting {
   virtual void arrive() = 0;
   /// True once all ranks of the node have come to the meeting that this rank last arrived at.
   virtual bool all_here() = 0;
+  /// Sleeps until that is so, or for some hundred microseconds.
+  virtual void sleep() = 0;
 };
 
 /// Runs one schedule at a time. Messages between two ranks match in the order of their issue (one

@@ -20,8 +20,9 @@ namespace {
 // an aggregator need not be seen through the program's handle on another node.
 constexpr int64_t kNfsMagic = 0x6969;
 // The collective buffer that nobody asked for: large enough for messages that carry their overhead,
-// small enough that many cycles overlap and messages go out at once. Measured with `haichi lab` at 16
-// ranks: 256 KiB beats 1 MiB and more by 3 to 20 per cent under Open MPI, and by 1 to 10 under MPICH.
+// small enough that many cycles overlap and messages go out at once. Measured with `haichi lab` at
+// 16 ranks: 256 KiB beats 1 MiB and more by 3 to 20 per cent under Open MPI, and by 1 to 10 under
+// MPICH.
 constexpr int64_t kBufferPerRank = 16 << 10;
 constexpr int64_t kLeastBuffer = 256 << 10;
 constexpr int64_t kMostBuffer = 16 << 20;
@@ -64,6 +65,7 @@ FileState::FileState(Runtime& runtime_, MPI_Comm own_comm, std::string path_, in
 
 FileState::~FileState() {
   if (fd_ >= 0) real_os().close(fd_);
+  NodeMemory::keep(std::move(node_memory_));
   forget_types();
 }
 

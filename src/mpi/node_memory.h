@@ -2,7 +2,8 @@
 //
 // An anonymous file (memfd_create(2)) of the node's first rank, which the others open through
 // /proc: it has no name that could be left behind, and is not bounded by /dev/shm. Its pages are
-// allocated when it is made, so that a lack of memory is an error then and not a signal later.
+// allocated when it is made, so that a lack of memory is an error then and not a signal later. That
+// takes a millisecond for some MiB, so each process keeps the last one for its next file.
 #pragma once
 
 #include <mpi.h>
@@ -22,6 +23,8 @@ class NodeMemory : public NodeMeeting {
   static Result<std::unique_ptr<NodeMemory>> make(MPI_Comm comm,
                                                   const placement::Placement& placement, int rank,
                                                   size_t bytes);
+  /// Takes back what is not needed any more, for the next make().
+  static void keep(std::unique_ptr<NodeMemory> memory);
   ~NodeMemory() override;
   NodeMemory(const NodeMemory&) = delete;
   NodeMemory& operator=(const NodeMemory&) = delete;
@@ -32,15 +35,18 @@ class NodeMemory : public NodeMeeting {
 
   void arrive() override;
   bool all_here() override;
+  void sleep() override;
 
  private:
   struct Header;
   struct Offer;
+  class Talks;
   NodeMemory(Header* header, size_t bytes, int ranks)
       : header_(header), bytes_(bytes), ranks_(ranks) {}
   static std::unique_ptr<NodeMemory> map(int fd, size_t bytes, int ranks);
   static std::unique_ptr<NodeMemory> create(size_t bytes, int ranks, Offer& offer);
-  static std::unique_ptr<NodeMemory> open(const Offer& offer, size_t bytes, int ranks);
+  static std::unique_ptr<NodeMemory> open(const Offer& offer, int ranks);
+  static std::unique_ptr<NodeMemory> take_kept(size_t bytes, int ranks, int64_t nonce);
 
   Header* const header_;
   const size_t bytes_;

@@ -21,7 +21,7 @@ Step exchange_step(Step::Kind kind, int peer, plan::Slice from, plan::Slice to) 
 }
 
 // From this mean size of a rank's pieces on, a system call for each costs less than moving them.
-constexpr int64_t kDirectPiece = 512;
+constexpr int64_t kDirectPiece = 3072;
 // The same where the file system is behind a network, and a request costs a round trip to a server.
 constexpr int64_t kDirectPieceApart = 1 << 20;
 // A window is not made smaller than this only to have more cycles that overlap.
