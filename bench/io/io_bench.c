@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../library_name.h"
 #include "io_access.h"
 
 enum { kMemoryGap = 0xA5 };  // what lies between the regions of a buffer, and must stay there
@@ -233,17 +234,13 @@ static void print_outcome(const char* name, int repetition, const outcome_t* out
 static void print_head(const bench_options_t* options, const bench_pattern_t* pattern,
                        int64_t bytes) {
   char library[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0, ranks = 0;
-  MPI_Get_library_version(library, &length);
+  int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  library[strcspn(library, "\n\"\\")] = '\0';
-  for (char* c = library; *c; ++c)
-    if (*c == '\t') *c = ' ';
   printf(
       "{\"program\": \"%s\", \"mpi\": \"%s\", \"ranks\": %d, \"shape\": %s, "
       "\"access\": \"%s\", \"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, "
       "\"results\": [",
-      pattern->program, library, ranks, pattern->shape,
+      pattern->program, library_name(library), ranks, pattern->shape,
       options->contiguous ? "contiguous" : "collective", (long long)bytes,
       (long long)pattern->file_bytes, options->verify ? "true" : "false");
 }

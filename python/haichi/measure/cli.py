@@ -14,7 +14,7 @@ from rich.console import Console
 
 from haichi import mpi, paths
 from haichi.lab import LabError
-from haichi.measure import comparison, hpio_network, network, one_node, record
+from haichi.measure import comparison, hpio_network, issue_orders, network, one_node, record
 from haichi.measure.model import Measurement
 from haichi.measure.places import temporary_lab, temporary_machine
 
@@ -136,6 +136,27 @@ def network_command(
             progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "network.json", compare=True)
+
+
+@app.command("issue-orders")
+def issue_orders_command(
+    repetitions: Repetitions = 7,
+    which: Which = None,
+    rate: Rate = "100mbit",
+    yields: Yields = "ucx",
+    out: Out = None,
+) -> None:
+    """An all-to-all of 16 ranks on 4 nodes in the lab (root) in the four issue orders, ranks in
+    blocks and round robin."""
+    with one_line(), temporary_lab(issue_orders.NODES, rate) as place:
+        measurement = issue_orders.measure(
+            place,
+            repetitions,
+            which or MPIS,
+            yields,
+            progress_on(record.console(stderr=True)),
+        )
+    finish(measurement, out or paths.OUT / "measure" / "issue-orders.json")
 
 
 @app.command("one-node")

@@ -72,5 +72,6 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
     """What was to be reached, and what was. Where nothing has to cross there is no limit."""
     return [
         comparison.worst("haichi / wire limit", rows, "above_limit", ABOVE_LIMIT, "at most"),
+        comparison.worst("own stock / haichi", rows, "against_own", NEVER_SLOWER),
         comparison.worst("better stock / haichi", rows, "against_better", NEVER_SLOWER),
     ]

@@ -77,18 +77,20 @@ def _table(title: str, cases: Sequence[Case]) -> Table:
     table = Table(title=title, title_justify="left")
     table.add_column("MPI")
     table.add_column("variant")
-    for op in ("write", "read"):
+    operations = list(dict.fromkeys(op for case in cases for op in case.operations))
+    for op in operations:
         table.add_column(f"{op} s", justify="right")
-        table.add_column("× stock", justify="right")
+        table.add_column(f"× {cases[0].variant}", justify="right")
     limits = any(case.limit_s for case in cases)
     if limits:
         table.add_column("wire limit s", justify="right")
     table.add_column("bytes")
     for case in cases:
-        stock = next((c for c in cases if c.mpi == case.mpi and c.variant == "stock"), None)
+        # What others are compared with comes first: stock, or the stock order.
+        first = next(c for c in cases if c.mpi == case.mpi)
         row = [case.mpi, case.variant]
-        for op in ("write", "read"):
-            row += [_seconds(case, op), _ratio(stock, case, op)]
+        for op in operations:
+            row += [_seconds(case, op), _ratio(first, case, op)]
         if limits:
             row.append(f"{case.limit_s:.2f}" if case.limit_s else "")
         bad = escape(case.problems[0]) if case.problems else ""
@@ -106,9 +108,9 @@ def _seconds(case: Case, op: str) -> str:
     return escape(f"{samples.median:.{digits}f} [{low:.{digits}f}–{high:.{digits}f}]")
 
 
-def _ratio(stock: Case | None, case: Case, op: str) -> str:
-    own, other = case.median(op), stock.median(op) if stock else None
-    return f"{other / own:.2f}" if own and other and case is not stock else ""
+def _ratio(first: Case, case: Case, op: str) -> str:
+    own, other = case.median(op), first.median(op)
+    return f"{other / own:.2f}" if own and other and case is not first else ""
 
 
 def ratio(numerator: Case | None, denominator: Case | None, op: str) -> float | None:
