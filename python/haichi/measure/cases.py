@@ -30,7 +30,7 @@ class Plan:
     place: Place
     ranks: int
     yields: str = "ucx"
-    reports: Path | None = None  # directory for the run reports
+    reports: Path | None = None  # directory for the run reports, which prove that haichi acted
 
     def make(self, program: Program, variant: Variant, check: trial.Check, stem: str) -> Trial:
         """A case of this plan, and what runs it once more."""

@@ -49,7 +49,7 @@ def measure(
 ) -> Measurement:
     """Runs everything; MPIs that are not here raise mpi.Missing."""
     ranks = NODES * PER_NODE
-    plan = Plan(place, ranks, yields)
+    plan = Plan(place, ranks, yields, reports=place.shared)
     mpis = [mpi.find(name) for name in names]
     trials = pattern_trials(plan, Hpio(ranks, COUNT), mpis, VARIANTS, limit=limit_of_cut)
     environment = record.environment(place, yields)

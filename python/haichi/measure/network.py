@@ -48,7 +48,7 @@ def measure(
     for lab in places:
         for mapping in mappings:
             place = replace(lab, mapping=mapping)
-            plan = Plan(place, RANKS, yields)
+            plan = Plan(place, RANKS, yields, reports=place.shared)
             nodes = len(lab.lab.nodes)
             for name in only:
                 pattern = PATTERNS[name]

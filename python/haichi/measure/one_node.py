@@ -47,7 +47,7 @@ def measure(
     trials: list[Trial] = []
     small = []
     for number in ranks:
-        plan = Plan(place, number, yields)
+        plan = Plan(place, number, yields, reports=place.shared)
         for name in only:
             pattern = PATTERNS[name](number)
             title = f"{name}: {pattern}"
