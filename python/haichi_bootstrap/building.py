@@ -35,12 +35,10 @@ def alone() -> Iterator[None]:
         yield
 
 
-def set_up(
-    groups: Sequence[str] = GROUPS, more: Sequence[environments.Environment] = ()
-) -> list[packages.Package]:
+def set_up(groups: Sequence[str] = GROUPS) -> list[packages.Package]:
     """Packages and environments; returns the packages that this machine goes without."""
     without = packages.provide(groups)
-    environments.provide(more)
+    environments.provide()
     return without
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import sys
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,18 @@ def wanted() -> list[Environment]:
         Environment(paths.ROOT / ".venv-mpich5", ("mpich5.txt",), "MPICH 5 and the MPI-5 ABI"),
         Environment(paths.ROOT / ".venv-openmpi5", ("openmpi5.txt",), "Open MPI 5"),
     ]
+
+
+def for_tests() -> list[Environment]:
+    """What the tests have beyond them, as far as it can be made here; their summary names the
+    tests that are skipped without it."""
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    if header.exists():
+        return [MPI_ABI]
+    shell.say(
+        f"haichi: goes without {MPI_ABI.why.split(',')[0]}: {header} is not here (python3-dev)"
+    )
+    return []
 
 
 def provide(more: Sequence[Environment] = ()) -> None:

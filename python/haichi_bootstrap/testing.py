@@ -60,7 +60,9 @@ def test(*, quick: bool = False, only: str | None = None, sanitize: str | None =
     """Sets up, builds, runs every test; returns the exit status."""
     sanitizer = SANITIZERS[sanitize] if sanitize else None
     with building.alone():
-        without = building.set_up(GROUPS, () if quick else (environments.MPI_ABI,))
+        without = building.set_up(GROUPS)
+        if not quick:
+            environments.provide(environments.for_tests())
         folder = building.build(sanitizer.preset if sanitizer else "release")
     for package in without:
         shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
