@@ -41,7 +41,8 @@ AVOID = {
 # What the stock libraries get right beyond doubt, so that a difference is the model's mistake.
 STOCK = {
     "mpich": ["--only", "array-memory,array-view,idle,bottom,far,hints,subcomm,eof,overlap"],
-    "openmpi": ["--avoid", "overlap,seek-end,reread,split,empty-view,single"],
+    # Small collective buffers: now and then some cycles' bytes are missing after the call.
+    "openmpi": ["--avoid", "overlap,seek-end,reread,split,empty-view,single,hints"],
 }
 
 
