@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The function that this one stands before. Python loads its MPI privately, where RTLD_NEXT does not
-// look: then the caller's own dependencies have it.
+// The function that this one stands before. Python loads its MPI privately, where RTLD_NEXT does
+// not look: then the caller's own dependencies have it.
 static void* real_function(const char* name, void* caller) {
   void* found = dlsym(RTLD_NEXT, name);
   Dl_info object;

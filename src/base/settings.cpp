@@ -20,7 +20,8 @@ constexpr Setting kTable[] = {
     {"io.aggregators", "HAICHI_IO_AGGREGATORS", "cb_nodes", Kind::integer, "0", "",
      "Number of aggregators of a collective file access; 0 is one per node."},
     {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes_or_none, "0", "",
-     "Size of an aggregator's collective buffer in bytes; one cycle moves half of it. 0 is 16 KiB for "
+     "Size of an aggregator's collective buffer in bytes; one cycle moves half of it. 0 is 16 KiB "
+     "for "
      "each rank of the file, at least 256 KiB and at most 16 MiB."},
     {"io.enable", "HAICHI_IO_ENABLE", "haichi_io", Kind::choice, "on", "on|off",
      "off hands collective file accesses to the MPI library."},
