@@ -90,8 +90,7 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
   Announcement a = {};
   a.options = fingerprint(state.options());
   a.window = window > 0 && state.ready_as_aggregator() ? window : 0;
-  if (const int64_t blocks = access.blocks(); blocks > 0 && !access.empty())
-    a.has_file = state.ready_for_pieces_of((access.end() - access.begin()) / blocks);
+  a.has_file = state.has_descriptor();
   a.file_size = -1;
   const plan::Extent hull = access.hull();
   a.hull_begin = hull.begin;

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "generated/real.h"
 #include "mpi/agreement.h"
+#include "mpi/call_trace.h"
 #include "mpi/compat/handles.h"
-#include "mpi/datatype.h"
 #include "mpi/executor.h"
 #include "mpiio/collective_buffer.h"
 #include "mpiio/direct.h"
@@ -22,111 +22,6 @@ using mpiio::Direction;
 
 // Exit code of a job that ran out of memory, EX_OSERR of sysexits.h.
 constexpr int kOutOfMemoryExit = 71;
-
-/// What this rank wants of the call, or why it cannot be taken.
-struct Request {
-  std::string refusal;
-  mpiio::Access access;
-  mpiio::PatternPtr memory = mpiio::Pattern::block(0);
-  int64_t position = 0;  ///< in the view's bytes
-  int64_t window = 0;    ///< largest collective buffer that this rank can do with
-};
-
-int error_class_of(int code) {
-  switch (code) {
-    case 0:
-      return MPI_SUCCESS;
-    case ENOSPC:
-      return MPI_ERR_NO_SPACE;
-    case EDQUOT:
-      return MPI_ERR_QUOTA;
-    case EROFS:
-      return MPI_ERR_READ_ONLY;
-    case EACCES:
-    case EPERM:
-      return MPI_ERR_ACCESS;
-    case ENOENT:
-      return MPI_ERR_NO_SUCH_FILE;
-    default:
-      return MPI_ERR_IO;
-  }
-}
-
-Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCall& call) {
-  Request request;
-  auto refuse = [&](std::string why) {
-    request.refusal = std::move(why);
-    return request;
-  };
-  request.refusal = state.refusal(call.direction);
-  if (!request.refusal.empty()) return request;
-  int atomic = 0;
-  if (real().File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic)
-    return refuse("the file is in atomic mode");
-  if (call.count < 0 || (call.offset && *call.offset < 0))
-    return refuse("an argument is out of range");
-  const auto shape = decode_type(call.type);
-  if (!shape) return refuse(shape.error().text);
-  int64_t bytes, reach;
-  if (__builtin_mul_overflow(call.count, shape->size(), &bytes) ||
-      __builtin_mul_overflow(call.count, std::abs(shape->extent), &reach))
-    return refuse("the access is larger than 64-bit numbers");
-  if (bytes % state.etype_size != 0) return refuse("the access is not a whole number of etypes");
-  MPI_Offset offset = call.offset.value_or(0);
-  if (!call.offset && real().File_get_position(file, &offset) != MPI_SUCCESS)
-    return refuse("the MPI library does not tell the file position");
-  request.position = offset * state.etype_size;
-  if (!state.view.sorted(request.position, request.position + bytes))
-    return refuse("the view's bytes overlap or are not in ascending order");
-  request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
-  request.access = mpiio::Access(state.view, request.position, bytes);
-  request.window = state.affordable_window(bytes);
-  if (request.window == 0) return refuse("there is not enough memory");
-  return request;
-}
-
-/// Memory that runs out here makes the call pass through; later it would make others wait.
-Request request_of(MPI_File file, FileState& state, const CollectiveCall& call) {
-  try {
-    return unguarded_request_of(file, state, call);
-  } catch (const std::bad_alloc&) {
-    Request request;
-    request.refusal = "there is not enough memory to decode the access";
-    return request;
-  }
-}
-
-/// Collects one call's trace; the recorder and the record are the file's.
-class CallTrace : public ExecutionObserver {
- public:
-  CallTrace(FileState& state, CallRecord& record) : state_(state), record_(record) {}
-
-  void exchanged(const ExchangeRecord& e) override {
-    add(trace::Phase::exchange, e.round, e.begin_ns, e.end_ns, e.bytes_sent);
-  }
-  void moved(int peer, int64_t bytes) override {
-    const placement::Placement& world = state_.runtime.world;
-    const int from = world.node_of(state_.runtime.rank);
-    const int to = world.node_of(state_.world_rank[size_t(peer)]);
-    (from == to ? record_.bytes_inside : record_.bytes_between) += bytes;
-    const std::lock_guard guard(state_.runtime.mutex);
-    state_.runtime.recorder.sent(to, bytes);
-  }
-  void add(trace::Phase phase, int64_t cycle, int64_t begin_ns, int64_t end_ns, int64_t bytes) {
-    const int64_t start = state_.runtime.start_ns;
-    const std::lock_guard guard(state_.runtime.mutex);
-    state_.runtime.recorder.add(
-        {record_.event_call, int32_t(cycle), phase, begin_ns - start, end_ns - start, bytes});
-  }
-  static void record_phase(void* context, trace::Phase phase, int64_t cycle, int64_t begin_ns,
-                           int64_t end_ns, int64_t bytes) {
-    static_cast<CallTrace*>(context)->add(phase, cycle, begin_ns, end_ns, bytes);
-  }
-
- private:
-  FileState& state_;
-  CallRecord& record_;
-};
 
 /// Empty if every rank can take the call and has the same hints.
 std::string objection(const std::vector<Announcement>& all) {
@@ -166,18 +61,6 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
   record.why = plan.why;
 }
 
-int noted(FileState& state, const Error& error) {
-  state.runtime.note(fmt::format("{}: {}", state.path, error.text));
-  return error.code;
-}
-
-/// The first failure, noted, as an errno value; 0 if there is none.
-int first_failure(FileState& state, std::initializer_list<const Status*> statuses) {
-  for (const Status* status : statuses)
-    if (!*status) return noted(state, status->error());
-  return 0;
-}
-
 /// Every rank accesses the file itself. Returns this rank's error as an errno value.
 int access_directly(FileState& state, const CollectiveCall& call, const Request& request,
                     CallTrace& trace) {
@@ -193,7 +76,7 @@ int access_directly(FileState& state, const CollectiveCall& call, const Request&
        .record = CallTrace::record_phase,
        .record_context = &trace});
   const Status ran = Executor(state.comm, 0, &trace).run(schedule, buffers);
-  return first_failure(state, {&ran, &buffers.status()});
+  return noted(state, {&ran, &buffers.status()});
 }
 
 /// The two phases. Returns this rank's error as an errno value.
@@ -220,7 +103,7 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
   record.windows_whole = buffers.totals().whole;
   record.windows_separate = buffers.totals().separate;
   record.windows_rmw = buffers.totals().rmw;
-  return first_failure(state, {&ran, &buffers.status()});
+  return noted(state, {&ran, &buffers.status()});
 }
 
 /// Carries the access out as planned. Returns this rank's error as an errno value.
@@ -265,27 +148,22 @@ int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& req
   }
 }
 
-void move_pointer(MPI_File file, const FileState& state, const Request& request, int64_t bytes) {
-  const MPI_Offset next = (request.position + bytes) / state.etype_size;
-  real().File_seek(file, next, MPI_SEEK_SET);
+/// Sees that there is memory for the exchange before the ranks depend on each other.
+void give_window(FileState& state, Request& request) {
+  request.window = state.affordable_window(request.access.end() - request.access.begin());
+  if (request.window > 0) return;
+  request.refusal = "there is not enough memory";
+  state.runtime.note(fmt::format("{}: passed through: {}", state.path, request.refusal));
 }
 
 }  // namespace
 
 CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) {
   const std::lock_guard guard(state.mutex);
-  CallRecord record;
-  record.index = state.record.calls_seen++;
-  record.call = call.name;
+  CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
-  Request request = request_of(file, state, call);
-  if (!request.refusal.empty())
-    state.runtime.note(
-        fmt::format("{}: {} passed through: {}", state.path, call.name, request.refusal));
-  {
-    const std::lock_guard runtime_guard(state.runtime.mutex);
-    record.event_call = state.runtime.calls_traced++;
-  }
+  Request request = request_of(file, state, call, state.refusal(call.direction));
+  if (request.refusal.empty()) give_window(state, request);
   CallTrace trace(state, record);
   CollectiveOutcome outcome;
   const auto all = agree(state, announce(state, request.access, request.window));
@@ -312,7 +190,7 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
     if (request.refusal.empty())
       state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
   }
-  if (state.record.calls.size() < kMaxCallsListed) state.record.calls.push_back(std::move(record));
+  keep_record(state, std::move(record));
   return outcome;
 }
 

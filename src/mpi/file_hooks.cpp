@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 
 #include "generated/hooks.h"
 #include "generated/real.h"
@@ -37,34 +38,48 @@ std::optional<std::vector<int>> ranks_of_this_world(MPI_Comm comm) {
   return std::move(*ranks);
 }
 
+/// This rank's state of a file that it has opened, or null if it cannot take it.
+std::shared_ptr<FileState> own_state(Runtime& runtime, MPI_Comm own, const char* filename,
+                                     int amode, MPI_Info info) try {
+  auto path = posix_path(filename);
+  const auto world_rank = ranks_of_this_world(own);
+  const auto where = placement_of(own, runtime.world);
+  if (!path || !where || !world_rank) return nullptr;
+  auto state = std::make_shared<FileState>(runtime, own, std::move(*path), amode);
+  real().Comm_rank(own, &state->rank);
+  state->placement = *where;
+  state->world_rank = *world_rank;
+  state->take_hints(info);
+  state->open_descriptor();
+  return state;
+} catch (const std::bad_alloc&) {
+  return nullptr;  // before the ranks meet: one that does not come makes the others wait
+}
+
 /// Makes the state of a file that every rank has opened, or null; collective over `own`.
 /// `opened` says whether this rank's open succeeded.
 std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char* filename,
                                       int amode, MPI_Info info, bool opened) {
-  auto path = posix_path(filename);
-  int rank;
-  real().Comm_rank(own, &rank);
-  const auto world_rank = ranks_of_this_world(own);
-  const auto where = placement_of(own, runtime.world);
+  auto state = opened ? own_state(runtime, own, filename, amode, info) : nullptr;
   // Rank 0 names the file; the smallest of all answers is the agreed one.
-  int64_t answer[2] = {opened && path && where && world_rank, INT64_MAX};
-  if (rank == 0) answer[1] = (int64_t{runtime.rank} << 32) | g_files_opened.fetch_add(1);
-  int64_t agreed[2] = {0, 0};
-  if (real().Allreduce(answer, agreed, 2, handles().int64, handles().op_min, own) != MPI_SUCCESS ||
-      agreed[0] == 0) {
+  enum { taken, named, with_descriptor, left_alone, answers };
+  int64_t answer[answers] = {state != nullptr, INT64_MAX, state && state->has_descriptor(),
+                             state && state->switched_off()};
+  if (state && state->rank == 0)
+    answer[named] = (int64_t{runtime.rank} << 32) | g_files_opened.fetch_add(1);
+  int64_t agreed[answers] = {};
+  if (real().Allreduce(answer, agreed, answers, handles().int64, handles().op_min, own) !=
+          MPI_SUCCESS ||
+      !agreed[taken]) {
     if (opened)
-      runtime.note(fmt::format(
-          "{}: passed through: {}", filename,
-          !path ? "its prefix names a driver of the MPI library" : "not every rank could take it"));
+      runtime.note(fmt::format("{}: passed through: {}", filename,
+                               !posix_path(filename)
+                                   ? "its prefix names a driver of the MPI library"
+                                   : "not every rank could take it"));
     return nullptr;
   }
-  auto state = std::make_shared<FileState>(runtime, own, std::move(*path), amode);
-  state->rank = rank;
-  state->placement = *where;
-  state->world_rank = *world_rank;
-  state->record.key = agreed[1];
-  state->take_hints(info);
-  state->ready_as_aggregator();  // now, since the file may be renamed or removed later
+  state->record.key = agreed[named];
+  state->nonblocking_too = agreed[with_descriptor] && !agreed[left_alone];
   return state;
 }
 

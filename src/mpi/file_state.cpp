@@ -119,6 +119,7 @@ void FileState::give_hints(MPI_Info info) const {
 void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                           const char* datarep) {
   view_refusal_.clear();
+  converted_by_ = strcasecmp(datarep, "native") == 0 ? "" : datarep;
   const auto elementary = decode_type(etype);
   const auto tile = decode_type(filetype);
   if (!elementary || !tile) {
@@ -127,10 +128,7 @@ void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datat
   }
   etype_size = elementary->size();
   view = {displacement, tile->pattern, tile->extent};
-  if (strcasecmp(datarep, "native") != 0)
-    view_refusal_ = fmt::format("data representation {} is converted by the MPI library", datarep);
-  else if (etype_size == 0)
-    view_refusal_ = "the etype holds no bytes";
+  if (etype_size == 0) view_refusal_ = "the etype holds no bytes";
 }
 
 mpiio::TwoPhaseOptions FileState::options() const {
@@ -226,15 +224,7 @@ void FileState::share_with_node(const mpiio::TwoPhasePlan& plan,
   runtime.note(fmt::format("{}: {}; they send messages", path, made.error().text));
 }
 
-bool FileState::ready_as_aggregator() { return !is_aggregator() || open_file(); }
-
-bool FileState::ready_for_pieces_of(int64_t size) {
-  return size >= mpiio::least_direct_piece(placement) ? open_file() : fd_ >= 0;
-}
-
-bool FileState::open_file() {
-  if (fd_ >= 0) return true;
-  if (open_failed_) return false;
+bool FileState::open_descriptor() {
   // Read access is needed for read-modify-write even where the program only writes.
   int flags = (amode & MPI_MODE_RDONLY) ? O_RDONLY : O_RDWR;
   int fd = real_os().open(path.c_str(), flags | O_CLOEXEC, 0);
@@ -247,7 +237,6 @@ bool FileState::open_file() {
   if (!refusal.empty()) {
     runtime.note(fmt::format("{}: passed through: {}", path, refusal));
     if (fd >= 0) real_os().close(fd);
-    open_failed_ = true;
     return false;
   }
   fd_ = fd;
@@ -258,10 +247,18 @@ mpiio::AggregatorFile FileState::aggregator_file() const { return {&real_os(), f
 
 std::string FileState::refusal(mpiio::Direction direction) const {
   const bool writing = direction == mpiio::Direction::write;
+  if (const std::string common = common_refusal(direction); !common.empty()) return common;
   if (!view_refusal_.empty()) return view_refusal_;
-  if (settings_.text("io.enable") == "off") return "switched off by io.enable";
+  if (switched_off()) return "switched off by io.enable";
   if (settings_.text(writing ? "io.write" : "io.read") == "disable")
     return writing ? "romio_cb_write is disable" : "romio_cb_read is disable";
+  return "";
+}
+
+std::string FileState::common_refusal(mpiio::Direction direction) const {
+  const bool writing = direction == mpiio::Direction::write;
+  if (!converted_by_.empty())
+    return fmt::format("data representation {} is converted by the MPI library", converted_by_);
   if (amode & MPI_MODE_SEQUENTIAL) return "the file was opened with MPI_MODE_SEQUENTIAL";
   if ((writing && (amode & MPI_MODE_RDONLY)) || (!writing && (amode & MPI_MODE_WRONLY)))
     return "the access mode does not allow the access";

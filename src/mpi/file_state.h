@@ -22,8 +22,8 @@
 namespace haichi::mpi {
 
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
-/// on all ranks; files without a state are passed through. Owns a communicator of its own, the
-/// aggregator's descriptor, and duplicates of the view's types. Used under `mutex`.
+/// on all ranks; files without a state are passed through. Owns a communicator and a descriptor of
+/// its own, and duplicates of the view's types. Used under `mutex`.
 class FileState {
  public:
   FileState(Runtime& runtime, MPI_Comm own_comm, std::string path, int amode);
@@ -42,12 +42,12 @@ class FileState {
   /// Keeps duplicates of the types as the user gave them, for MPI_File_get_view, where the real
   /// library got equivalents.
   void remember_types(MPI_Datatype etype, MPI_Datatype filetype, bool substituted);
-  /// Opens this rank's descriptor if it is an aggregator under the options in force; false if that
-  /// fails.
-  bool ready_as_aggregator();
-  /// True if this rank has the file open itself; opens it if pieces of that size (bytes) are worth
-  /// to be accessed without an aggregator.
-  bool ready_for_pieces_of(int64_t size);
+  /// Opens this rank's own descriptor; false if that fails. Called once, right after the real
+  /// library opened the file: later the path may name another one.
+  bool open_descriptor();
+  bool has_descriptor() const { return fd_ >= 0; }
+  /// False if this rank is an aggregator under the options in force and has no descriptor.
+  bool ready_as_aggregator() { return has_descriptor() || !is_aggregator(); }
 
   /// Memory of this rank alone, as much as the collective buffer; kept while the file is open.
   std::byte* own_memory() const { return own_memory_.get(); }
@@ -71,6 +71,11 @@ class FileState {
   mpiio::Holes holes() const;
   /// Why collective accesses in this direction are passed through, or empty.
   std::string refusal(mpiio::Direction direction) const;
+  /// The part of it that is the same on all ranks by the rules of MPI: modes and representation.
+  std::string common_refusal(mpiio::Direction direction) const;
+  /// The part of it that is the view's, as far as haichi can decode it.
+  const std::string& view_refusal() const { return view_refusal_; }
+  bool switched_off() const { return settings_.text("io.enable") == "off"; }
 
   Runtime& runtime;
   std::mutex mutex;
@@ -86,18 +91,20 @@ class FileState {
   bool view_substituted = false;           ///< the real library got equivalents of these types
   MPI_Datatype user_etype, user_filetype;  ///< MPI_DATATYPE_NULL unless view_substituted
 
+  /// Every rank has a descriptor, and not every rank was told at open to leave the file alone.
+  bool nonblocking_too = false;
+
   FileRecord record;
 
  private:
   void forget_types();
-  bool open_file();
   void share_with_node(const mpiio::TwoPhasePlan& plan, const std::vector<int>& aggregators);
 
   Settings settings_;
   std::string view_refusal_;
+  std::string converted_by_;  ///< data representation that is not native
   int fd_ = -1;
   bool fd_readable_ = false;
-  bool open_failed_ = false;
   std::unique_ptr<std::byte[]> own_memory_;
   int64_t own_capacity_ = 0;
   std::unique_ptr<NodeMemory> node_memory_;

@@ -2,7 +2,6 @@
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/collective_io.h"
-#include "mpi/compat/handles.h"
 
 namespace haichi::mpi {
 namespace {
@@ -14,78 +13,63 @@ int collective(MPI_File file, const CollectiveCall& call, MPI_Status* status, Re
   if (!state) return real_call();
   const CollectiveOutcome outcome = run_collective(file, *state, call);
   if (!outcome.taken) return real_call();
-  if (status != MPI_STATUS_IGNORE)
-    real().Status_set_elements_x(status, handles().byte, MPI_Count(outcome.bytes));
-  if (outcome.error == MPI_SUCCESS) return MPI_SUCCESS;
-  // The file's own error handler decides; if it returns, so does the call, with the error.
-  real().File_call_errhandler(file, outcome.error);
-  return outcome.error;
+  return give_outcome(file, outcome, status);
 }
 
 }  // namespace
 
 int on_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                       MPI_Status* status) {
-  return collective(fh,
-                    {"MPI_File_write_all", mpiio::Direction::write, std::nullopt,
-                     const_cast<void*>(buf), count, datatype},
+  return collective(fh, write_call("MPI_File_write_all", std::nullopt, buf, count, datatype),
                     status,
                     [&] { return real().File_write_all(fh, buf, count, datatype, status); });
 }
 
 int on_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return collective(
-      fh, {"MPI_File_read_all", mpiio::Direction::read, std::nullopt, buf, count, datatype}, status,
-      [&] { return real().File_read_all(fh, buf, count, datatype, status); });
+  return collective(fh, read_call("MPI_File_read_all", std::nullopt, buf, count, datatype), status,
+                    [&] { return real().File_read_all(fh, buf, count, datatype, status); });
 }
 
 int on_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                          MPI_Datatype datatype, MPI_Status* status) {
   return collective(
-      fh,
-      {"MPI_File_write_at_all", mpiio::Direction::write, offset, const_cast<void*>(buf), count,
-       datatype},
-      status, [&] { return real().File_write_at_all(fh, offset, buf, count, datatype, status); });
+      fh, write_call("MPI_File_write_at_all", offset, buf, count, datatype), status,
+      [&] { return real().File_write_at_all(fh, offset, buf, count, datatype, status); });
 }
 
 int on_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                         MPI_Status* status) {
   return collective(
-      fh, {"MPI_File_read_at_all", mpiio::Direction::read, offset, buf, count, datatype}, status,
+      fh, read_call("MPI_File_read_at_all", offset, buf, count, datatype), status,
       [&] { return real().File_read_at_all(fh, offset, buf, count, datatype, status); });
 }
 
 int on_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Status* status) {
-  return collective(fh,
-                    {"MPI_File_write_all_c", mpiio::Direction::write, std::nullopt,
-                     const_cast<void*>(buf), int64_t(count), datatype},
+  return collective(fh, write_call("MPI_File_write_all_c", std::nullopt, buf, count, datatype),
                     status,
                     [&] { return real().File_write_all_c(fh, buf, count, datatype, status); });
 }
 
 int on_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Status* status) {
-  return collective(
-      fh,
-      {"MPI_File_read_all_c", mpiio::Direction::read, std::nullopt, buf, int64_t(count), datatype},
-      status, [&] { return real().File_read_all_c(fh, buf, count, datatype, status); });
+  return collective(fh, read_call("MPI_File_read_all_c", std::nullopt, buf, count, datatype),
+                    status,
+                    [&] { return real().File_read_all_c(fh, buf, count, datatype, status); });
 }
 
 int on_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                            MPI_Datatype datatype, MPI_Status* status) {
   return collective(
-      fh,
-      {"MPI_File_write_at_all_c", mpiio::Direction::write, offset, const_cast<void*>(buf),
-       int64_t(count), datatype},
-      status, [&] { return real().File_write_at_all_c(fh, offset, buf, count, datatype, status); });
+      fh, write_call("MPI_File_write_at_all_c", offset, buf, count, datatype), status,
+      [&] { return real().File_write_at_all_c(fh, offset, buf, count, datatype, status); });
 }
 
 int on_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Status* status) {
   return collective(
-      fh, {"MPI_File_read_at_all_c", mpiio::Direction::read, offset, buf, int64_t(count), datatype},
-      status, [&] { return real().File_read_at_all_c(fh, offset, buf, count, datatype, status); });
+      fh, read_call("MPI_File_read_at_all_c", offset, buf, count, datatype), status,
+      [&] { return real().File_read_at_all_c(fh, offset, buf, count, datatype, status); });
 }
 
 }  // namespace haichi::mpi

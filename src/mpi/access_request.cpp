@@ -1,0 +1,101 @@
+#include "mpi/access_request.h"
+
+#include <errno.h>
+
+#include <new>
+
+#include "generated/real.h"
+#include "mpi/datatype.h"
+
+namespace haichi::mpi {
+namespace {
+
+Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCall& call,
+                             std::string refusal) {
+  Request request;
+  auto refuse = [&](std::string why) {
+    request.refusal = std::move(why);
+    return request;
+  };
+  if (!refusal.empty()) return refuse(std::move(refusal));
+  if (in_atomic_mode(file)) return refuse("the file is in atomic mode");
+  if (call.count < 0 || (call.offset && *call.offset < 0))
+    return refuse("an argument is out of range");
+  const auto shape = decode_type(call.type);
+  if (!shape) return refuse(shape.error().text);
+  int64_t bytes, reach;
+  if (__builtin_mul_overflow(call.count, shape->size(), &bytes) ||
+      __builtin_mul_overflow(call.count, std::abs(shape->extent), &reach))
+    return refuse("the access is larger than 64-bit numbers");
+  if (bytes % state.etype_size != 0) return refuse("the access is not a whole number of etypes");
+  MPI_Offset offset = call.offset.value_or(0);
+  if (!call.offset && real().File_get_position(file, &offset) != MPI_SUCCESS)
+    return refuse("the MPI library does not tell the file position");
+  request.position = offset * state.etype_size;
+  if (!state.view.sorted(request.position, request.position + bytes))
+    return refuse("the view's bytes overlap or are not in ascending order");
+  request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
+  request.access = mpiio::Access(state.view, request.position, bytes);
+  return request;
+}
+
+}  // namespace
+
+Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
+                   std::string refusal) {
+  Request request;
+  try {
+    request = unguarded_request_of(file, state, call, std::move(refusal));
+  } catch (const std::bad_alloc&) {
+    // Here it makes the call pass through; later it would make others wait.
+    request = {};
+    request.refusal = "there is not enough memory to decode the access";
+  }
+  if (!request.refusal.empty())
+    state.runtime.note(
+        fmt::format("{}: {} passed through: {}", state.path, call.name, request.refusal));
+  return request;
+}
+
+bool in_atomic_mode(MPI_File file) {
+  int atomic = 0;
+  return real().File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic;
+}
+
+void move_pointer(MPI_File file, const FileState& state, const Request& request, int64_t bytes) {
+  const MPI_Offset next = (request.position + bytes) / state.etype_size;
+  real().File_seek(file, next, MPI_SEEK_SET);
+}
+
+int noted(FileState& state, const Error& error) {
+  state.runtime.note(fmt::format("{}: {}", state.path, error.text));
+  return error.code;
+}
+
+int noted(FileState& state, std::initializer_list<const Status*> statuses) {
+  for (const Status* status : statuses)
+    if (!*status) return noted(state, status->error());
+  return 0;
+}
+
+int error_class_of(int code) {
+  switch (code) {
+    case 0:
+      return MPI_SUCCESS;
+    case ENOSPC:
+      return MPI_ERR_NO_SPACE;
+    case EDQUOT:
+      return MPI_ERR_QUOTA;
+    case EROFS:
+      return MPI_ERR_READ_ONLY;
+    case EACCES:
+    case EPERM:
+      return MPI_ERR_ACCESS;
+    case ENOENT:
+      return MPI_ERR_NO_SUCH_FILE;
+    default:
+      return MPI_ERR_IO;
+  }
+}
+
+}  // namespace haichi::mpi

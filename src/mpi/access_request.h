@@ -1,0 +1,66 @@
+// A data access as the program called it, and what this rank wants of it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "mpi/file_state.h"
+#include "mpi/outcome.h"
+#include "mpiio/access.h"
+#include "mpiio/two_phase.h"
+
+namespace haichi::mpi {
+
+/// A collective data access as the program called it.
+struct CollectiveCall {
+  const char* name;
+  mpiio::Direction direction;
+  std::optional<MPI_Offset> offset;  ///< explicit, in etypes of the view; else individual pointer
+  void* memory;
+  int64_t count;
+  MPI_Datatype type;
+};
+
+inline CollectiveCall write_call(const char* name, std::optional<MPI_Offset> offset,
+                                 const void* memory, int64_t count, MPI_Datatype type) {
+  return {name, mpiio::Direction::write, offset, const_cast<void*>(memory), count, type};
+}
+
+inline CollectiveCall read_call(const char* name, std::optional<MPI_Offset> offset, void* memory,
+                                int64_t count, MPI_Datatype type) {
+  return {name, mpiio::Direction::read, offset, memory, count, type};
+}
+
+/// What this rank wants of the call, or why it cannot be taken.
+struct Request {
+  std::string refusal;
+  mpiio::Access access;
+  mpiio::PatternPtr memory = mpiio::Pattern::block(0);
+  int64_t position = 0;  ///< in the view's bytes
+  int64_t window = 0;    ///< largest collective buffer that this rank can do with; run_collective's
+};
+
+/// Local. `refusal`: why the file's accesses are passed through, or empty. Memory that runs out
+/// becomes a refusal too. A refusal is noted for the report.
+Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
+                   std::string refusal);
+
+bool in_atomic_mode(MPI_File file);
+
+/// Moves the individual pointer behind the first `bytes` bytes of the access.
+void move_pointer(MPI_File file, const FileState& state, const Request& request, int64_t bytes);
+
+/// Notes a failure for the report and returns its errno value.
+int noted(FileState& state, const Error& error);
+
+/// The first failure among the statuses, noted; 0 if there is none.
+int noted(FileState& state, std::initializer_list<const Status*> statuses);
+
+/// The MPI error class of an errno value; 0 is MPI_SUCCESS.
+int error_class_of(int code);
+
+}  // namespace haichi::mpi

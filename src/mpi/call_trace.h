@@ -1,0 +1,57 @@
+// What the report keeps of one call: its record, and its intervals in this rank's trace.
+#pragma once
+
+#include "mpi/executor.h"
+#include "mpi/file_state.h"
+#include "mpi/run_report.h"
+#include "trace/recorder.h"
+
+namespace haichi::mpi {
+
+/// The record of the next call of a file; its numbers are counted on.
+inline CallRecord begin_record(FileState& state, const char* call) {
+  CallRecord record;
+  record.index = state.record.calls_seen++;
+  record.call = call;
+  const std::lock_guard guard(state.runtime.mutex);
+  record.event_call = state.runtime.calls_traced++;
+  return record;
+}
+
+inline void keep_record(FileState& state, CallRecord record) {
+  if (state.record.calls.size() < kMaxCallsListed) state.record.calls.push_back(std::move(record));
+}
+
+/// Collects one call's trace; the recorder and the record are the file's.
+class CallTrace : public ExecutionObserver {
+ public:
+  CallTrace(FileState& state, CallRecord& record) : state_(state), record_(record) {}
+
+  void exchanged(const ExchangeRecord& e) override {
+    add(trace::Phase::exchange, e.round, e.begin_ns, e.end_ns, e.bytes_sent);
+  }
+  void moved(int peer, int64_t bytes) override {
+    const placement::Placement& world = state_.runtime.world;
+    const int from = world.node_of(state_.runtime.rank);
+    const int to = world.node_of(state_.world_rank[size_t(peer)]);
+    (from == to ? record_.bytes_inside : record_.bytes_between) += bytes;
+    const std::lock_guard guard(state_.runtime.mutex);
+    state_.runtime.recorder.sent(to, bytes);
+  }
+  void add(trace::Phase phase, int64_t cycle, int64_t begin_ns, int64_t end_ns, int64_t bytes) {
+    const int64_t start = state_.runtime.start_ns;
+    const std::lock_guard guard(state_.runtime.mutex);
+    state_.runtime.recorder.add(
+        {record_.event_call, int32_t(cycle), phase, begin_ns - start, end_ns - start, bytes});
+  }
+  static void record_phase(void* context, trace::Phase phase, int64_t cycle, int64_t begin_ns,
+                           int64_t end_ns, int64_t bytes) {
+    static_cast<CallTrace*>(context)->add(phase, cycle, begin_ns, end_ns, bytes);
+  }
+
+ private:
+  FileState& state_;
+  CallRecord& record_;
+};
+
+}  // namespace haichi::mpi
