@@ -12,6 +12,7 @@
 
 #include "base/settings.h"
 #include "mpi/node_memory.h"
+#include "mpi/outcome.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
 #include "mpiio/access.h"
@@ -20,6 +21,23 @@
 #include "placement/placement.h"
 
 namespace haichi::mpi {
+
+/// The split collectives (MPI 4.1, section 14.4.5).
+enum class Split {
+  write_all,
+  read_all,
+  write_at_all,
+  read_at_all,
+  write_ordered,
+  read_ordered,
+};
+
+/// A split collective between its begin and its end: haichi did all of it at the begin, or it is
+/// the MPI library's (`outcome` is not taken).
+struct SplitAccess {
+  Split kind;
+  CollectiveOutcome outcome;
+};
 
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
 /// on all ranks; files without a state are passed through. Owns a communicator and a descriptor of
@@ -93,6 +111,7 @@ class FileState {
 
   /// Every rank has a descriptor, and not every rank was told at open to leave the file alone.
   bool nonblocking_too = false;
+  std::optional<SplitAccess> split;  ///< that has begun and not ended
 
   FileRecord record;
 
