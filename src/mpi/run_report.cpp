@@ -212,6 +212,15 @@ class Merger {
     }
   }
 
+  /// Of a call that the ranks did together, rank 0 of the file alone knows the extent.
+  static void join_extents(json& a, const json& b) {
+    const int64_t begin = b["file_begin"], end = b["file_end"];
+    if (begin >= end) return;
+    const bool none = a["file_begin"].get<int64_t>() >= a["file_end"].get<int64_t>();
+    a["file_begin"] = none ? begin : std::min(a["file_begin"].get<int64_t>(), begin);
+    a["file_end"] = std::max(a["file_end"].get<int64_t>(), end);
+  }
+
   static void merge_call(json& merged, json& call) {
     if (merged.is_null()) {
       merged = std::move(call);
@@ -224,6 +233,12 @@ class Merger {
     for (const char* sum : {"whole", "separate", "rmw"})
       a["windows"][sum] = a["windows"][sum].get<int64_t>() + b["windows"][sum].get<int64_t>();
     a["seconds"] = std::max(a["seconds"].get<double>(), b["seconds"].get<double>());
+    join_extents(a, b);
+    // Ranks of a nonblocking collective decide for themselves.
+    a["handled"] = a["handled"].get<bool>() && b["handled"].get<bool>();
+    for (const json& reason : b["why"])
+      if (std::find(a["why"].begin(), a["why"].end(), reason) == a["why"].end())
+        a["why"].push_back(reason);
   }
 
   std::map<int64_t, json> files_;

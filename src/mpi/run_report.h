@@ -11,7 +11,8 @@ namespace haichi::mpi {
 class Runtime;
 
 /// One collective access as one rank saw it. The fields from `bytes` to `why` are filled in on rank
-/// 0 of the file only (`why` on every rank if the call was passed through); the others on all.
+/// 0 of the file only (`why` on every rank if the call was passed through; `bytes` and the extent
+/// on every rank of a nonblocking collective, which is each rank's own affair); the others on all.
 struct CallRecord {
   int64_t index = 0;        ///< within the file, equal on all its ranks
   int32_t event_call = -1;  ///< what this rank's trace events of the call carry as `call`

@@ -380,7 +380,7 @@ def _decision(group: CallGroup) -> Markup:
         else tag("span", "passed through", cls="badge theirs")
     )
     decided = None
-    if first.handled:
+    if first.handled and first.aggregators:
         window = f"window {first.window}" if first.window else "no window"
         decided = tag(
             "p",

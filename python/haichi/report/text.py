@@ -110,7 +110,7 @@ def _print_group(console: Console, group: CallGroup) -> None:
     noun = "call" if len(group.calls) == 1 else "calls"
     _line(console, f"{noun} {numbers}  ", (first.call, "bold"), "  ", by, indent=2)
     _line(console, _what_moved(first) if len(group.calls) == 1 else _sums(group.calls), indent=4)
-    if first.handled:
+    if first.handled and first.aggregators:
         window = str(first.window) if first.window else "no limit"
         _line(
             console,

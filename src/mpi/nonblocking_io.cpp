@@ -1,0 +1,143 @@
+#include "mpi/nonblocking_io.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <new>
+
+#include "base/clock.h"
+#include "base/os.h"
+#include "mpi/call_trace.h"
+#include "mpiio/direct.h"
+#include "mpiio/sieve.h"
+
+namespace haichi::mpi {
+namespace {
+
+using mpiio::Direction;
+
+// Larger parts would leave the processor's cache between the file and the user's memory.
+constexpr int64_t kWindow = 1 << 20;
+
+int64_t size_of(const mpiio::Access& access) { return access.end() - access.begin(); }
+
+/// Cuts a read at the end of the file as it is now. Returns an errno value.
+int clip_at_end(FileState& state, mpiio::Access& access) {
+  const mpiio::AggregatorFile file = state.aggregator_file();
+  struct stat facts;
+  if (const int done = file.os->fstat(file.fd, &facts); done < 0) return -done;
+  access.clip(facts.st_size);
+  return 0;
+}
+
+/// Memory between the file and the user's; a little of it is always there.
+class Window {
+ public:
+  explicit Window(int64_t size)
+      : size_(size_t(size)), memory_(new (std::nothrow) std::byte[size_]) {}
+  std::span<std::byte> span() {
+    return memory_ ? std::span(memory_.get(), size_) : std::span(little_);
+  }
+
+ private:
+  const size_t size_;
+  const std::unique_ptr<std::byte[]> memory_;
+  std::array<std::byte, 4096> little_;
+};
+
+int64_t window_size(const Request& request, bool sieve) {
+  if (sieve) return std::min(kWindow, request.access.hull().size());
+  const int64_t bytes = size_of(request.access);
+  return request.memory->contiguous_at(0, bytes) ? 0 : std::min(kWindow, bytes);
+}
+
+Status transfer(FileState& state, const CollectiveCall& call, const Request& request, bool sieve,
+                CallTrace& trace) {
+  Window window(window_size(request, sieve));
+  const mpiio::Access& own = request.access;
+  auto* const memory = static_cast<std::byte*>(call.memory);
+  if (sieve)
+    return mpiio::read_by_sieving({.own = &own,
+                                   .memory = memory,
+                                   .memory_pattern = request.memory,
+                                   .file = state.aggregator_file(),
+                                   .window = window.span(),
+                                   .record = CallTrace::record_phase,
+                                   .record_context = &trace});
+  mpiio::DirectBuffers buffers({.own = &own,
+                                .memory = memory,
+                                .memory_pattern = request.memory,
+                                .file = state.aggregator_file(),
+                                .bounce = window.span(),
+                                .record = CallTrace::record_phase,
+                                .record_context = &trace});
+  plan::Slice whole;
+  whole.size = size_of(own);
+  if (call.direction == Direction::write)
+    buffers.write_file(whole, 0);
+  else
+    buffers.read_file(whole, 0);
+  return buffers.status();
+}
+
+void describe(CallRecord& record, const FileState& state, const CollectiveCall& call,
+              const Request& request, bool sieve) {
+  const plan::Extent hull = request.access.hull();
+  record.handled = true;
+  record.bytes = size_of(request.access);
+  record.file_begin = hull.begin;
+  record.file_end = hull.end;
+  if (state.rank != 0) return;
+  record.why.push_back("each rank for itself, at once: a nonblocking collective waits for nobody");
+  if (sieve)
+    record.why.push_back("small pieces are read through windows");
+  else if (call.direction == Direction::write)
+    record.why.push_back("every piece is written by itself: no other rank's bytes are touched");
+}
+
+}  // namespace
+
+bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& call) {
+  const std::lock_guard guard(state.mutex);
+  std::string why = state.common_refusal(call.direction);
+  if (!state.nonblocking_too)
+    why = "not taken since the file was opened: switched off, or a rank cannot open it itself";
+  else if (why.empty() && in_atomic_mode(file))
+    why = "the file is in atomic mode";
+  if (why.empty()) return false;
+  CallRecord record = begin_record(state, call.name);
+  record.why.push_back(std::move(why));
+  keep_record(state, std::move(record));
+  return true;
+}
+
+CollectiveOutcome run_own_part(MPI_File file, FileState& state, const CollectiveCall& call) {
+  const std::lock_guard guard(state.mutex);
+  CallRecord record = begin_record(state, call.name);
+  const int64_t begin_ns = now_ns();
+  Request request = request_of(file, state, call, state.view_refusal());
+  const bool reading = call.direction == Direction::read;
+  CollectiveOutcome outcome;
+  if (request.refusal.empty()) {
+    int code = reading ? clip_at_end(state, request.access) : 0;
+    CallTrace trace(state, record);
+    const bool sieve =
+        reading && mpiio::worth_sieving(size_of(request.access), request.access.blocks());
+    if (code == 0 && !request.access.empty()) {
+      const Status done = transfer(state, call, request, sieve, trace);
+      code = noted(state, {&done});
+    }
+    outcome = {true, error_class_of(code), size_of(request.access)};
+    describe(record, state, call, request, sieve);
+    if (!call.offset) move_pointer(file, state, request, outcome.bytes);
+  } else {
+    record.why.push_back(request.refusal);
+  }
+  record.elapsed_ns = now_ns() - begin_ns;
+  keep_record(state, std::move(record));
+  return outcome;
+}
+
+}  // namespace haichi::mpi
