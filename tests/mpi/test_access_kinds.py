@@ -1,0 +1,89 @@
+"""Split, nonblocking and ordered collectives of real programs: right, and done by haichi.
+
+The random oracle (tests/oracle) has their bytes and datatypes; here is what a program does around
+them: other requests, messages, several files, errors, the shared file pointer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from mpis import ROOT, Mpi
+
+HERE = Path(__file__).parent
+TWO_NODES = {
+    "schema": "haichi.placement/1",
+    "nodes": [{"name": "left", "ranks": "0-1"}, {"name": "right", "ranks": "2"}],
+}
+RANKS = 3
+# Program -> its checks, and the functions that the report must list as done by haichi.
+PROGRAMS = {
+    "nonblocking": (12, {"iwrite_all", "iwrite_at_all", "iread_all", "iread_at_all"}),
+    "split": (
+        7,
+        {"write_all_begin", "read_all_begin", "write_at_all_begin", "read_at_all_begin"},
+    ),
+    "ordered": (
+        5,
+        {"write_ordered", "read_ordered", "write_ordered_begin", "read_ordered_begin"},
+    ),
+}
+
+
+def run(
+    mpi: Mpi, argv: list[str | Path], folder: Path, nodes: str = "one", **settings: str
+) -> tuple[str, list[dict]]:
+    """Runs a program under haichi; its output, and the calls of the report."""
+    if not mpi.shim.exists():
+        pytest.skip(f"no {mpi.shim.name} in this build")
+    report = folder / "report.json"
+    env = mpi.preload(HAICHI_REPORT=str(report), HAICHI_LOG="error", **settings)
+    if nodes == "two":
+        (folder / "placement.json").write_text(json.dumps(TWO_NODES))
+        env["HAICHI_PLACEMENT"] = str(folder / "placement.json")
+    done = mpi.run(RANKS, argv, env, timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = json.loads(report.read_text())["files"]
+    return done.stdout, [call for file in files for call in file["calls"]]
+
+
+def handled(calls: list[dict]) -> set[str]:
+    """Names of the functions that haichi did."""
+    return {call["call"].removeprefix("MPI_File_") for call in calls if call["handled"]}
+
+
+@pytest.mark.parametrize("nodes", ["one", "two"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_access_kind(mpi: Mpi, name: str, nodes: str, tmp_path: Path) -> None:
+    """Every check of the program is good, on one node and on two."""
+    checks, functions = PROGRAMS[name]
+    argv: list[str | Path] = [mpi.compile(HERE / f"{name}.c"), tmp_path]
+    out, calls = run(mpi, argv, tmp_path, nodes)
+    assert "FAILED" not in out
+    assert len(re.findall("^ok ", out, re.MULTILINE)) == checks
+    assert functions <= handled(calls)
+    for call in calls:
+        assert call["why"] or not call["bytes"], call
+
+
+def test_switched_off_is_the_librarys(mpi: Mpi, tmp_path: Path) -> None:
+    """With io.enable=off on all ranks the library's own nonblocking collectives are called."""
+    argv: list[str | Path] = [mpi.compile(HERE / "nonblocking.c"), tmp_path, "one after the other"]
+    out, calls = run(mpi, argv, tmp_path, HAICHI_IO_ENABLE="off")
+    assert "ok one after the other" in out
+    assert calls
+    assert not any(call["handled"] for call in calls)
+    assert all("switched off" in call["why"][0] for call in calls)
+
+
+def test_fortran(mpi: Mpi, tmp_path: Path) -> None:
+    """Split and nonblocking collectives of a Fortran program, with its requests and statuses."""
+    if mpi.mpif90 is None:
+        pytest.skip(f"{mpi.name} has no Fortran compiler here")
+    program = mpi.compile(ROOT / "tests/fortran/access_kinds.f90", fortran=True)
+    out, calls = run(mpi, [program, tmp_path / "data"], tmp_path)
+    assert "intact" in out
+    assert {"write_all_begin", "read_at_all_begin", "iwrite_at_all", "iread_all"} <= handled(calls)
