@@ -74,9 +74,12 @@ StepKind choose_access(const Plan& plan, Rng& rng) {
   if (plan.features.has(Feature::independent) && rng.chance(8))
     return write ? (explicit_offset ? StepKind::write_at : StepKind::write)
                  : (explicit_offset ? StepKind::read_at : StepKind::read);
-  if (plan.features.has(Feature::split) && rng.chance(6))
+  if (plan.features.has(Feature::split) && rng.chance(12))
     return write ? (explicit_offset ? StepKind::write_at_all_split : StepKind::write_all_split)
                  : (explicit_offset ? StepKind::read_at_all_split : StepKind::read_all_split);
+  if (plan.features.has(Feature::nonblocking) && rng.chance(12))
+    return write ? (explicit_offset ? StepKind::iwrite_at_all : StepKind::iwrite_all)
+                 : (explicit_offset ? StepKind::iread_at_all : StepKind::iread_all);
   return write ? (explicit_offset ? StepKind::write_at_all : StepKind::write_all)
                : (explicit_offset ? StepKind::read_at_all : StepKind::read_all);
 }
@@ -109,6 +112,10 @@ const char* name_of(StepKind kind) {
                                       "write_at_all_begin/end",
                                       "read_all_begin/end",
                                       "read_at_all_begin/end",
+                                      "iwrite_all",
+                                      "iwrite_at_all",
+                                      "iread_all",
+                                      "iread_at_all",
                                       "write",
                                       "write_at",
                                       "read",
@@ -122,6 +129,8 @@ bool is_write(StepKind kind) {
     case StepKind::write_at_all:
     case StepKind::write_all_split:
     case StepKind::write_at_all_split:
+    case StepKind::iwrite_all:
+    case StepKind::iwrite_at_all:
     case StepKind::write:
     case StepKind::write_at:
       return true;
@@ -138,6 +147,8 @@ bool has_offset(StepKind kind) {
     case StepKind::read_at_all:
     case StepKind::write_at_all_split:
     case StepKind::read_at_all_split:
+    case StepKind::iwrite_at_all:
+    case StepKind::iread_at_all:
     case StepKind::write_at:
     case StepKind::read_at:
       return true;
@@ -147,7 +158,7 @@ bool has_offset(StepKind kind) {
 }
 
 bool is_collective(StepKind kind) {
-  return kind >= StepKind::write_all && kind <= StepKind::read_at_all;
+  return kind >= StepKind::write_all && kind <= StepKind::iread_at_all;
 }
 
 bool is_independent(StepKind kind) { return kind >= StepKind::write; }

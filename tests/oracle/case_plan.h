@@ -29,6 +29,10 @@ enum class StepKind {
   write_at_all_split,
   read_all_split,
   read_at_all_split,
+  iwrite_all,
+  iwrite_at_all,
+  iread_all,
+  iread_at_all,
   write,
   write_at,
   read,
@@ -37,9 +41,8 @@ enum class StepKind {
 const char* name_of(StepKind kind);
 bool is_write(StepKind kind);
 bool is_read(StepKind kind);
-bool has_offset(StepKind kind);     ///< an explicit offset, not the individual file pointer
-bool is_collective(StepKind kind);  ///< one of the four calls that haichi handles
-
+bool has_offset(StepKind kind);      ///< an explicit offset, not the individual file pointer
+bool is_collective(StepKind kind);   ///< one of the calls that haichi handles
 bool is_independent(StepKind kind);  ///< a call of each rank on its own
 
 struct Step {

@@ -140,7 +140,7 @@ TEST(CasePlan, ContainsEverythingItPromises) {
   }
   EXPECT_EQ(in_views.size(), size_t(kKinds));
   EXPECT_EQ(in_memory.size(), size_t(kKinds));
-  EXPECT_EQ(steps.size(), 15u);
+  EXPECT_EQ(steps.size(), 19u);
   EXPECT_EQ(modes.size(), 5u);
   EXPECT_TRUE(idle && across && far && bottom && descending);
 }

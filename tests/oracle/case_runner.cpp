@@ -308,6 +308,36 @@ void CaseRunner::access(const Step& step) {
     wrong("the buffer of a write was changed");
 }
 
+int CaseRunner::begin_nonblocking(const Step& step, const Call& call, Buffer& buffer,
+                                  MPI_Request* request) {
+  void* at = buffer.address;
+  const int count = buffer.count;
+  const MPI_Datatype type = buffer.passed();
+  const MPI_Offset offset = MPI_Offset(call.offset);
+  switch (step.kind) {
+    case StepKind::iwrite_all:
+      return MPI_File_iwrite_all(file_, at, count, type, request);
+    case StepKind::iwrite_at_all:
+      return MPI_File_iwrite_at_all(file_, offset, at, count, type, request);
+    case StepKind::iread_all:
+      return MPI_File_iread_all(file_, at, count, type, request);
+    default:
+      return MPI_File_iread_at_all(file_, offset, at, count, type, request);
+  }
+}
+
+// In one of the ways in which a program may wait for it.
+int CaseRunner::complete(const Step& step, int code, MPI_Request request, MPI_Status* status) {
+  if (code != MPI_SUCCESS) return code;
+  if (step.id % 2 == 0) {
+    code = MPI_Wait(&request, status);
+  } else {
+    for (int done = 0; !done && code == MPI_SUCCESS;) code = MPI_Test(&request, &done, status);
+  }
+  if (request != MPI_REQUEST_NULL) wrong("the request is still there");
+  return code;
+}
+
 int CaseRunner::call_mpi(const Step& step, const Call& call, Buffer& buffer, MPI_Status* status) {
   void* at = buffer.address;
   const int count = buffer.count;
@@ -343,8 +373,11 @@ int CaseRunner::call_mpi(const Step& step, const Call& call, Buffer& buffer, MPI
     case StepKind::read_at_all_split:
       code = MPI_File_read_at_all_begin(file_, offset, at, count, type);
       return code == MPI_SUCCESS ? MPI_File_read_at_all_end(file_, at, status) : code;
-    default:
-      return code;
+    default: {
+      MPI_Request request = MPI_REQUEST_NULL;
+      code = begin_nonblocking(step, call, buffer, &request);
+      return complete(step, code, request, status);
+    }
   }
 }
 

@@ -44,6 +44,8 @@ class CaseRunner {
   void seek(const Step& step);
   void sync();
   void access(const Step& step);
+  int begin_nonblocking(const Step& step, const Call& call, Buffer& buffer, MPI_Request* request);
+  int complete(const Step& step, int code, MPI_Request request, MPI_Status* status);
   int call_mpi(const Step& step, const Call& call, Buffer& buffer, MPI_Status* status);
   void check_status(const Step& step, const Call& call, MPI_Status& status, int64_t bytes,
                     const Buffer& buffer);

@@ -40,6 +40,7 @@ enum class Feature {
   seek_end,
   independent,
   split,
+  nonblocking,
   reread,
   subcomm,
   single,

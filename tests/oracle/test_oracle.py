@@ -33,16 +33,17 @@ AVOID = {
     # MPI_Abort in set_view of a file that one rank opens alone; wrong bytes in views that show
     # bytes twice; wrong file pointers in views whose tiles run into each other.
     "mpich": "single,reread,one-tile",
-    # A file that one rank opens alone is not in the report. Wrong MPI_SEEK_END; split collectives
-    # that end in a signal or never; set_view of a view that shows bytes twice never returns.
-    "openmpi": "single,seek-end,split,reread",
+    # A file that one rank opens alone is not in the report. Wrong MPI_SEEK_END; set_view of a view
+    # that shows bytes twice never returns.
+    "openmpi": "single,seek-end,reread",
     "mpiabi": "single,reread,one-tile",
 }
 # What the stock libraries get right beyond doubt, so that a difference is the model's mistake.
 STOCK = {
     "mpich": ["--only", "array-memory,array-view,idle,bottom,far,hints,subcomm,eof,overlap"],
-    # Small collective buffers: now and then some cycles' bytes are missing after the call.
-    "openmpi": ["--avoid", "overlap,seek-end,reread,split,empty-view,single,hints"],
+    # Split and nonblocking collectives end in a signal or never. With small collective buffers some
+    # cycles' bytes are missing after the call, now and then.
+    "openmpi": ["--avoid", "overlap,seek-end,reread,split,nonblocking,empty-view,single,hints"],
 }
 
 
@@ -171,6 +172,8 @@ def test_many_random_cases(job: Job, fast_folder: Path) -> None:
     """With those above some 2,000 cases; each job meets what haichi can do."""
     calls = run_cases(job, fast_folder)
     check_handled(calls)
+    # In a nonblocking one each rank is on its own.
+    calls = [call for call in calls if "_i" not in call["call"]]
     if job.nodes != "one":
         assert {call["layout"] for call in calls} == {"roundrobin", "packed"}
         orders = {call["order"] for call in calls}
