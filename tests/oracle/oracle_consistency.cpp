@@ -4,90 +4,17 @@
 // A plain MPI program for any number of ranks; every check holds for the stock libraries as it
 // does for haichi. Prints one line a check; exit code 1 if any failed, 2 for bad usage.
 #include <mpi.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
+
+#include "oracle/consistency.h"
 
 namespace {
 
-constexpr int kBlock = 100;  // bytes; no power of two, so that nothing is aligned by chance
-
-struct Job {
-  std::string path;
-  int rank = 0, ranks = 1;
-  std::string problem;  // the first one of this rank in the running check
-};
-Job g_job;
-
-void expect(bool right, const std::string& what) {
-  if (!right && g_job.problem.empty()) g_job.problem = what;
-}
-
-void expect_ok(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  expect(false, std::string(call) + ": " + text);
-}
-
-int class_of(int code) {
-  int error_class = 0;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
-// Byte `i` of the file in generation `generation`: never 0, and different in each generation.
-uint8_t value(int64_t i, int generation) { return uint8_t((i * 7 + generation * 31) % 251 + 1); }
-
-std::vector<uint8_t> values(int64_t from, int64_t length, int generation) {
-  std::vector<uint8_t> out(static_cast<size_t>(length));
-  for (int64_t i = 0; i < length; ++i) out[size_t(i)] = value(from + i, generation);
-  return out;
-}
-
-MPI_File open_file(int amode, MPI_Comm comm = MPI_COMM_WORLD) {
-  MPI_File file = MPI_FILE_NULL;
-  expect_ok(MPI_File_open(comm, g_job.path.c_str(), amode, MPI_INFO_NULL, &file), "MPI_File_open");
-  return file;
-}
-
-void close_file(MPI_File& file) { expect_ok(MPI_File_close(&file), "MPI_File_close"); }
-
-// What orders accesses of several ranks in nonatomic mode (MPI 4.1, 14.6.1).
-void sync(MPI_File file) {
-  expect_ok(MPI_File_sync(file), "MPI_File_sync");
-  MPI_Barrier(MPI_COMM_WORLD);
-  expect_ok(MPI_File_sync(file), "MPI_File_sync");
-}
-
-void write_block(MPI_File file, int64_t block, int generation) {
-  const auto data = values(block * kBlock, kBlock, generation);
-  expect_ok(
-      MPI_File_write_at_all(file, block * kBlock, data.data(), kBlock, MPI_BYTE, MPI_STATUS_IGNORE),
-      "MPI_File_write_at_all");
-}
-
-// Blocks of all ranks, each of which must be of `generation`, read by one rank on its own.
-void expect_content(MPI_File file, int64_t blocks, int generation, const char* who) {
-  std::vector<uint8_t> got(size_t(blocks * kBlock), 0);
-  MPI_Status status;
-  expect_ok(MPI_File_read_at(file, 0, got.data(), int(got.size()), MPI_BYTE, &status),
-            "MPI_File_read_at");
-  int count = -1;
-  MPI_Get_count(&status, MPI_BYTE, &count);
-  expect(count == int(got.size()), std::string(who) + " reads " + std::to_string(count) + " of " +
-                                       std::to_string(got.size()) + " bytes");
-  expect(got == values(0, blocks * kBlock, generation), std::string(who) + " reads other bytes");
-}
+using namespace oracle::consistency;
 
 void independent_read_after_collective_write() {
   MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -133,13 +60,6 @@ void second_handle_sees_what_the_first_wrote() {
   expect(got == values(other * kBlock, kBlock, 5), "a collective read by another handle differs");
   close_file(two);
   close_file(one);
-}
-
-void expect_size(MPI_File file, int64_t right) {
-  MPI_Offset size = -1;
-  expect_ok(MPI_File_get_size(file, &size), "MPI_File_get_size");
-  expect(size == right,
-         "the size is " + std::to_string(size) + " and not " + std::to_string(right));
 }
 
 void sizes_follow_collective_writes() {
@@ -377,11 +297,6 @@ void more_than_a_collective_buffer() {
   close_file(file);
 }
 
-struct Check {
-  const char* name;
-  void (*run)();
-};
-
 const Check kChecks[] = {
     {"independent read after collective write", independent_read_after_collective_write},
     {"collective read after independent write", collective_read_after_independent_write},
@@ -432,7 +347,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &g_job.ranks);
   g_job.path = std::string(argv[1]) + "/consistency.dat";
   int failed = 0;
-  for (const Check& check : kChecks)
+  std::vector<Check> checks = mode_checks();
+  checks.insert(checks.end(), std::begin(kChecks), std::end(kChecks));
+  for (const Check& check : checks)
     if (argc == 2 || std::strstr(check.name, argv[2])) failed += !run_check(check);
   MPI_Finalize();
   return failed ? 1 : 0;

@@ -238,7 +238,7 @@ def test_consistency(abi: str, haichi: bool, fast_folder: Path) -> None:
         env["HAICHI_REPORT"] = str(report)
         env["HAICHI_PLACEMENT"] = str(placement("block2", 3, fast_folder))
     done = run(mpi, 3, [program(mpi, "oracle_consistency"), fast_folder], env, timeout=120)
-    assert "FAILED" not in done.stdout and done.stdout.count("consistency: ok") == 15
+    assert "FAILED" not in done.stdout and done.stdout.count("consistency: ok") == 23
     if haichi:
         files = json.loads(report.read_text())["files"]
         handled = [call["handled"] for file in files for call in file["calls"]]
