@@ -5,10 +5,14 @@
  *   FAULT_READ=EIO      every pread fails with EIO
  *   FAULT_INTERRUPT=N   every N-th call of either kind fails with EINTR
  *   FAULT_SHORT=BYTES   no call moves more than that
+ *   FAULT_AFTER=BYTES   writes fail only once this process has written that much
+ *   FAULT_MEMORY=EMFILE memory in common cannot be made (memfd_create of haichi)
+ *   FAULT_PAGES=ENOSPC  it can be made, but has no pages (posix_fallocate)
  * Build: cc -O2 -fPIC -shared -o libfaultio.so faultio.c -ldl */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +37,7 @@ static int error_of(const char* variable) {
   if (strcmp(name, "ENOSPC") == 0) return ENOSPC;
   if (strcmp(name, "EDQUOT") == 0) return EDQUOT;
   if (strcmp(name, "EROFS") == 0) return EROFS;
+  if (strcmp(name, "EMFILE") == 0) return EMFILE;
   fprintf(stderr, "faultio: unknown error %s\n", name);
   exit(3);
 }
@@ -60,8 +65,13 @@ typedef ssize_t (*write_fn)(int, const void*, size_t, off_t);
 typedef ssize_t (*read_fn)(int, void*, size_t, off_t);
 
 static ssize_t faulty_write(const char* name, int fd, const void* data, size_t size, off_t at) {
-  const ssize_t n = allowed(fd, size, "FAULT_WRITE");
-  return n < 0 ? n : ((write_fn)dlsym(RTLD_NEXT, name))(fd, data, (size_t)n, at);
+  static long written;
+  const char* after = getenv("FAULT_AFTER");
+  const int fails = !after || written >= atol(after);
+  const ssize_t n = allowed(fd, size, fails ? "FAULT_WRITE" : "FAULT_NEVER");
+  const ssize_t done = n < 0 ? n : ((write_fn)dlsym(RTLD_NEXT, name))(fd, data, (size_t)n, at);
+  if (done > 0 && chosen(fd)) written += done;
+  return done;
 }
 
 static ssize_t faulty_read(const char* name, int fd, void* data, size_t size, off_t at) {
@@ -80,4 +90,30 @@ ssize_t pread(int fd, void* data, size_t size, off_t at) {
 }
 ssize_t pread64(int fd, void* data, size_t size, off_t at) {
   return faulty_read("pread64", fd, data, size, at);
+}
+
+int memfd_create(const char* name, unsigned flags) {
+  const int error = strcmp(name, "haichi") == 0 ? error_of("FAULT_MEMORY") : 0;
+  if (error) {
+    errno = error;
+    return -1;
+  }
+  return ((int (*)(const char*, unsigned))dlsym(RTLD_NEXT, "memfd_create"))(name, flags);
+}
+
+static int faulty_fallocate(const char* function, int fd, off_t offset, off_t size) {
+  char link[64], name[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t n = readlink(link, name, sizeof name - 1);
+  name[n < 0 ? 0 : n] = 0;
+  const int error = strstr(name, "memfd:haichi") ? error_of("FAULT_PAGES") : 0;
+  if (error) return error;
+  return ((int (*)(int, off_t, off_t))dlsym(RTLD_NEXT, function))(fd, offset, size);
+}
+
+int posix_fallocate(int fd, off_t offset, off_t size) {
+  return faulty_fallocate("posix_fallocate", fd, offset, size);
+}
+int posix_fallocate64(int fd, off_t offset, off_t size) {
+  return faulty_fallocate("posix_fallocate64", fd, offset, size);
 }

@@ -72,6 +72,16 @@ class Probe:
         return {c[4] for c in self.calls if c[1] == call}
 
 
+def whole_file() -> bytes:
+    """What all ranks together write: piece i * RANKS + r is rank r's i-th."""
+    pieces = [
+        bytes((rank * 31 + k * 7 + 1) % 256 for k in range(i * SIZE, (i + 1) * SIZE))
+        for i in range(PIECES)
+        for rank in range(RANKS)
+    ]
+    return b"".join(pieces)
+
+
 def handled(report: Path) -> list[bool]:
     """For each collective access of a report, whether haichi took it."""
     calls = [c for f in json.loads(report.read_text())["files"] for c in f["calls"]]
@@ -102,10 +112,51 @@ def test_full_disk(mpi: mpis.Mpi, small_disk: Path) -> None:
     probe = Probe(mpi, str(small_disk / "x"), "mode=write")
     assert probe.classes("write") == {"NO_SPACE"}
     assert probe.done.returncode == 0
-    # What fitted is there, and right.
+    # What fitted is there, and right; which parts these are depends on who came first.
     kept = (small_disk / "x").read_bytes()
-    first = bytes((i * 7 + 1) % 256 for i in range(SIZE))
-    assert kept[:SIZE] == first
+    right = [a == b for a, b in zip(kept, whole_file(), strict=False)]
+    assert all(good or byte == 0 for good, byte in zip(right, kept, strict=True))
+    assert sum(right) >= 32 << 10
+
+
+def test_write_error_in_a_later_cycle(mpi: mpis.Mpi, tmp_path: Path, faultio: Path) -> None:
+    """What the cycles before wrote is there, and nobody waits for those that fail."""
+    file = tmp_path / "x.dat"
+    probe = Probe(
+        mpi,
+        str(file),
+        "mode=write",
+        preload=str(faultio),
+        FAULT_PATH="x.dat",
+        FAULT_WRITE="ENOSPC",
+        FAULT_AFTER="14000",
+        HAICHI_IO_AGGREGATORS="1",
+        HAICHI_IO_BUFFER="4000",
+    )
+    assert probe.classes("write") == {"NO_SPACE"}
+    assert probe.done.returncode == 0
+    assert file.read_bytes() == whole_file()[:14000]
+
+
+@pytest.mark.parametrize("fault", [{"FAULT_MEMORY": "EMFILE"}, {"FAULT_PAGES": "ENOSPC"}], ids=str)
+def test_without_memory_in_common_ranks_send_messages(
+    mpi: mpis.Mpi, tmp_path: Path, faultio: Path, fault: dict[str, str]
+) -> None:
+    report = tmp_path / "report.json"
+    probe = Probe(
+        mpi, str(tmp_path / "x"), preload=str(faultio), HAICHI_REPORT=str(report), **fault
+    )
+    assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    assert handled(report) == [True, True]
+    assert "cannot have memory in common" in report.read_text()
+
+
+def test_ranks_of_a_node_copy_where_they_can(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    """The counterpart of the last test: without a fault there are no messages."""
+    report = tmp_path / "report.json"
+    Probe(mpi, str(tmp_path / "x"), HAICHI_REPORT=str(report))
+    assert report.read_text().count("share memory: copies, no messages") == 2
 
 
 @pytest.mark.parametrize(
