@@ -122,18 +122,25 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
   const std::vector<int> nodes = plan::place_by_bytes(have, serves);
   const int64_t even = plan::busiest_link(have, nodes_of_domains(placement, plan, have));
   const int64_t local = plan::busiest_link(have, nodes);
-  if (double(local) > kWorth * double(even)) return std::nullopt;
-  LocalDomains result{
-      plan::FileDomains(deal(placement, plan.aggregators.ranks, have, nodes), plan.window_bytes),
+  if (double(local) > kWorth * double(even))
+    return LocalDomains{{},
+                        fmt::format("the busiest link carries {} bytes; it would carry {} with "
+                                    "domains where their bytes are",
+                                    even, local)};
+  plan::FileDomains domains(deal(placement, plan.aggregators.ranks, have, nodes),
+                            plan.window_bytes);
+  const int64_t windows = domains.cycles() * domains.aggregators();
+  if (domains.cycles() > 4 * plan.domains.cycles() && range.size() / windows < kLeastMeanWindow)
+    return LocalDomains{{},
+                        fmt::format("the busiest link carries {} bytes; it would carry {} with "
+                                    "domains where their bytes are, but in windows of {} bytes",
+                                    even, local, range.size() / windows)};
+  return LocalDomains{
+      std::move(domains),
       fmt::format(
           "domains go to the nodes that have their bytes: the busiest link carries {} bytes "
           "instead of {}",
           local, even)};
-  const int64_t windows = result.domains.cycles() * plan.domains.aggregators();
-  if (windows > 4 * plan.domains.cycles() * plan.domains.aggregators() &&
-      range.size() / windows < kLeastMeanWindow)
-    return std::nullopt;
-  return result;
 }
 
 }  // namespace haichi::mpiio

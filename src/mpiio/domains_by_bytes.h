@@ -13,14 +13,14 @@
 namespace haichi::mpiio {
 
 struct LocalDomains {
-  plan::FileDomains domains;
+  std::optional<plan::FileDomains> domains;  ///< nothing: the plan's own are as good
   std::string why;
 };
 
-/// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.window_bytes; or
-/// nothing if that saves the busiest link less than a tenth of what `plan.domains` make it carry,
-/// or would take windows too small to be worth their cycles. The same on all ranks for the same
-/// demands.
+/// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.window_bytes;
+/// none if that saves the busiest link less than a tenth of what `plan.domains` make it carry, or
+/// would take windows too small to be worth their cycles. Nothing at all on one node, or where
+/// counting would take too long. The same on all ranks for the same demands.
 std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
                                              const TwoPhasePlan& plan, const plan::Extent& range,
                                              const std::vector<RankDemand>& demands);

@@ -112,9 +112,11 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   std::string how = options.stripe_unit > 0 ? "stripes" : "even domains";
   if (options.keep_local && options.stripe_unit == 0) {
     if (auto local = domains_by_bytes(placement, result, range, demands)) {
-      result.domains = std::move(local->domains);
+      if (local->domains) {
+        result.domains = std::move(*local->domains);
+        how = "domains";
+      }
       result.why.push_back(std::move(local->why));
-      how = "domains";
     }
   }
   result.why.push_back(
