@@ -62,11 +62,17 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
                                       int amode, MPI_Info info, bool opened) {
   auto state = opened ? own_state(runtime, own, filename, amode, info) : nullptr;
   // Rank 0 names the file; the smallest of all answers is the agreed one.
-  enum { taken, named, with_descriptor, left_alone, answers };
-  int64_t answer[answers] = {state != nullptr, INT64_MAX, state && state->has_descriptor(),
-                             state && state->switched_off()};
-  if (state && state->rank == 0)
+  enum { taken, named, with_descriptor, left_alone, stripe_unit, stripes, answers };
+  int64_t answer[answers] = {
+      state != nullptr, INT64_MAX, state && state->has_descriptor(), state && state->switched_off(),
+      INT64_MAX,        INT64_MAX};
+  if (state && state->rank == 0) {
     answer[named] = (int64_t{runtime.rank} << 32) | g_files_opened.fetch_add(1);
+    if (const auto striping = state->striping()) {
+      answer[stripe_unit] = striping->unit;
+      answer[stripes] = striping->count;
+    }
+  }
   int64_t agreed[answers] = {};
   if (real().Allreduce(answer, agreed, answers, handles().int64, handles().op_min, own) !=
           MPI_SUCCESS ||
@@ -79,6 +85,7 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
     return nullptr;
   }
   state->record.key = agreed[named];
+  if (agreed[stripes] != INT64_MAX) state->take_striping({agreed[stripe_unit], agreed[stripes]});
   state->nonblocking_too = agreed[with_descriptor] && !agreed[left_alone];
   return state;
 }

@@ -97,8 +97,27 @@ void FileState::take_hints(MPI_Info info) {
     if (auto done = settings_.set(known->key, value, "hint"); !done)
       runtime.note(fmt::format("{}: hint {}", path, done.error().text));
   }
+  record_hints();
+}
+
+void FileState::record_hints() {
   for (const Setting& row : settings_table())
     if (!row.hint.empty()) record.hints[std::string(row.hint)] = settings_.text(row.key);
+}
+
+std::optional<Striping> FileState::striping() const {
+  return fd_ >= 0 ? lustre_striping(fd_) : std::nullopt;
+}
+
+void FileState::take_striping(const Striping& striping) {
+  auto take = [&](std::string_view key, int64_t value) {
+    if (settings_.source(key) != "environment")
+      (void)settings_.set(key, std::to_string(value), "file system");
+  };
+  take("io.stripe_unit", striping.unit);
+  take("io.stripes", striping.count);
+  aggregators_.clear();
+  record_hints();
 }
 
 void FileState::give_hints(MPI_Info info) const {

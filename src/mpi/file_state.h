@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lustre.h"
 #include "base/settings.h"
 #include "mpi/node_memory.h"
 #include "mpi/outcome.h"
@@ -51,6 +52,10 @@ class FileState {
 
   /// Takes the hints that haichi knows from an info object; bad values are noted and ignored.
   void take_hints(MPI_Info info);
+  /// Takes how the file is striped, as its file system says: the hints only asked for it.
+  void take_striping(const Striping& striping);
+  /// What this rank's descriptor tells of it.
+  std::optional<Striping> striping() const;
   /// Writes the hints in force into an info object of MPI_File_get_info.
   void give_hints(MPI_Info info) const;
   /// Remembers the view that the real library just accepted. A view that haichi cannot use makes
@@ -117,6 +122,7 @@ class FileState {
 
  private:
   void forget_types();
+  void record_hints();
   void share_with_node(const mpiio::TwoPhasePlan& plan, const std::vector<int>& aggregators);
 
   Settings settings_;
