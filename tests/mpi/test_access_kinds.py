@@ -44,7 +44,7 @@ def run(
     if nodes == "two":
         (folder / "placement.json").write_text(json.dumps(TWO_NODES))
         env["HAICHI_PLACEMENT"] = str(folder / "placement.json")
-    done = mpi.run(RANKS, argv, env, timeout=100)
+    done = mpi.run(RANKS, argv, env, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     files = json.loads(report.read_text())["files"]
     return done.stdout, [call for file in files for call in file["calls"]]
