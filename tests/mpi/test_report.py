@@ -45,13 +45,13 @@ def file_of(report: Report, name: str) -> File:
 
 
 def check_call(call: Call, ranks: int, aggregators: list[int]) -> None:
-    """A handled call: every byte is exchanged once, in the cycles that its buffer needs."""
+    """A handled call: every byte is exchanged once, in the cycles that half its buffer needs."""
     assert call.handled
     assert call.bytes == ranks * BYTES
     assert (call.file_begin, call.file_end) == (0, ranks * BYTES)
     assert call.bytes_inside + call.bytes_between == ranks * BYTES
     assert call.aggregators == aggregators
-    assert call.cycles == -(-ranks * BYTES // (len(aggregators) * 65536))
+    assert call.cycles == -(-ranks * BYTES // (len(aggregators) * 65536 // 2))
     assert (call.layout, call.order, call.holes) == ("roundrobin", "nd_rank_shift", "none")
     assert call.seconds > 0
     assert call.why
