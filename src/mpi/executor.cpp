@@ -51,6 +51,8 @@ void Executor::finish_records(int64_t round) {
     exchanges_.front().end_ns = now;
     if (observer_) observer_->exchanged(exchanges_.front());
     exchanges_.pop_front();
+    // Messages of two rounds are under way at a time; in the record each moment is of one of them.
+    if (!exchanges_.empty()) exchanges_.front().begin_ns = now;
   }
 }
 
