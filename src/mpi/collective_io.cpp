@@ -14,6 +14,7 @@
 #include "mpi/executor.h"
 #include "mpiio/collective_buffer.h"
 #include "mpiio/direct.h"
+#include "mpiio/domains_by_bytes.h"
 
 namespace haichi::mpi {
 namespace {
@@ -112,7 +113,10 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
   mpiio::TwoPhaseOptions options = state.options();
   std::vector<mpiio::RankDemand> demands;
-  const auto announced = announced_accesses(all, limit);
+  // With very many ranks only aggregators look at what all others want.
+  const bool needed = mpiio::may_go_by_bytes(state.placement, options) || state.is_aggregator();
+  const auto announced =
+      needed ? announced_accesses(all, limit) : Result<std::vector<mpiio::Access>>(all.size());
   if (!announced) return noted(state, announced.error());
   for (size_t r = 0; r < all.size(); ++r) {
     const Announcement& a = all[r];

@@ -15,8 +15,8 @@ using plan::Extent;
 // not more of them than can be counted in a few milliseconds.
 constexpr int64_t kLeastUnit = 16 << 10;
 constexpr int64_t kMostUnits = 1024;
-// Ranks times units that are counted at most; beyond that all ranks would count too long.
-constexpr int64_t kMostCounts = 1 << 20;
+// With more ranks, all of them would decode and count the others' accesses for too long.
+constexpr int kMostRanks = 1024;
 // Windows that are smaller than this in the mean cost more in cycles than they save in bytes.
 constexpr int64_t kLeastMeanWindow = 32 << 10;
 // What of the busiest link's bytes must be saved: even domains have larger windows.
@@ -28,9 +28,8 @@ std::vector<int64_t> borders_of(const Extent& range, const std::vector<RankDeman
   std::vector<int64_t> borders;
   for (int64_t at = range.begin; at < range.end; at += std::min(unit, range.end - at))
     borders.push_back(at);
-  if (int64_t(demands.size()) <= kMostUnits)
-    for (const RankDemand& demand : demands)
-      if (!demand.hull.empty()) borders.insert(borders.end(), {demand.hull.begin, demand.hull.end});
+  for (const RankDemand& demand : demands)
+    if (!demand.hull.empty()) borders.insert(borders.end(), {demand.hull.begin, demand.hull.end});
   borders.push_back(range.end);
   std::sort(borders.begin(), borders.end());
   borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
@@ -110,12 +109,16 @@ std::vector<std::vector<Extent>> deal(const placement::Placement& placement,
 
 }  // namespace
 
+bool may_go_by_bytes(const placement::Placement& placement, const TwoPhaseOptions& options) {
+  return options.keep_local && options.stripe_unit == 0 && placement.nodes() > 1 &&
+         placement.ranks() <= kMostRanks;
+}
+
 std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
                                              const TwoPhasePlan& plan, const Extent& range,
                                              const std::vector<RankDemand>& demands) {
-  if (placement.nodes() < 2 || range.empty()) return std::nullopt;
+  if (range.empty()) return std::nullopt;
   const std::vector<int64_t> borders = borders_of(range, demands);
-  if (int64_t(borders.size()) * placement.ranks() > kMostCounts) return std::nullopt;
   const plan::NodeBytes have = count_bytes(placement, demands, borders);
   std::vector<bool> serves(size_t(placement.nodes()), false);
   for (const int rank : plan.aggregators.ranks) serves[size_t(placement.node_of(rank))] = true;

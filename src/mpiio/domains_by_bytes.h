@@ -12,6 +12,10 @@
 
 namespace haichi::mpiio {
 
+/// False where domains_by_bytes gives nothing anyway: then no rank needs to know the others'
+/// accesses.
+bool may_go_by_bytes(const placement::Placement& placement, const TwoPhaseOptions& options);
+
 struct LocalDomains {
   std::optional<plan::FileDomains> domains;  ///< nothing: the plan's own are as good
   std::string why;
@@ -19,8 +23,8 @@ struct LocalDomains {
 
 /// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.window_bytes;
 /// none if that saves the busiest link less than a tenth of what `plan.domains` make it carry, or
-/// would take windows too small to be worth their cycles. Nothing at all on one node, or where
-/// counting would take too long. The same on all ranks for the same demands.
+/// would take windows too small to be worth their cycles. Nothing at all for an empty range. The
+/// same on all ranks for the same demands. Call it if may_go_by_bytes().
 std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
                                              const TwoPhasePlan& plan, const plan::Extent& range,
                                              const std::vector<RankDemand>& demands);

@@ -110,7 +110,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   result.why.push_back(fmt::format("layout {} over {} node{}", name_of(options.layout),
                                    placement.nodes(), placement.nodes() == 1 ? "" : "s"));
   std::string how = options.stripe_unit > 0 ? "stripes" : "even domains";
-  if (options.keep_local && options.stripe_unit == 0) {
+  if (may_go_by_bytes(placement, options)) {
     if (auto local = domains_by_bytes(placement, result, range, demands)) {
       if (local->domains) {
         result.domains = std::move(*local->domains);
