@@ -87,15 +87,14 @@ def _apt_options() -> list[str]:
 
 
 def _apt_sources() -> list[str]:
-    """This machine's sources of the suite, or Debian's own where it has none."""
+    """This machine's sources of the suite; where it has none, mmdebstrap takes Debian's own."""
     form = "$(REPO_URI) $(RELEASE) $(COMPONENT)"
     text = shell.output(["apt-get", "indextargets", "--format", form, "Created-By: Packages"]) or ""
     suites = {SUITE, f"{SUITE}-updates", f"{SUITE}-security"}
     found = {
         line: None for line in text.splitlines() if line.split()[1:2] and line.split()[1] in suites
     }
-    sources = [f"deb {line}" for line in found if line.endswith(" main")]
-    return sources or [f"deb http://deb.debian.org/debian {SUITE} main"]
+    return [f"deb {line}" for line in found if line.endswith(" main")]
 
 
 def _unpack_root(archive: Path, root: Path, user: str) -> None:
