@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "generated/real.h"
 #include "mpi/agreement.h"
+#include "mpi/bounce_memory.h"
 #include "mpi/call_trace.h"
 #include "mpi/compat/handles.h"
 #include "mpi/executor.h"
@@ -65,17 +66,16 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
 /// Every rank accesses the file itself. Returns this rank's error as an errno value.
 int access_directly(FileState& state, const CollectiveCall& call, const Request& request,
                     CallTrace& trace) {
-  // Larger parts would leave the processor's cache between being packed and being written.
-  constexpr int64_t kBounce = 1 << 20;
-  mpiio::DirectSchedule schedule(call.direction, request.access.end() - request.access.begin());
-  mpiio::DirectBuffers buffers(
-      {.own = &request.access,
-       .memory = static_cast<std::byte*>(call.memory),
-       .memory_pattern = request.memory,
-       .file = state.aggregator_file(),
-       .bounce = std::span(state.own_memory(), size_t(std::min(kBounce, request.window))),
-       .record = CallTrace::record_phase,
-       .record_context = &trace});
+  const int64_t bytes = request.access.end() - request.access.begin();
+  BounceMemory bounce(request.memory->contiguous_at(0, bytes) ? 0 : bytes);
+  mpiio::DirectSchedule schedule(call.direction, bytes);
+  mpiio::DirectBuffers buffers({.own = &request.access,
+                                .memory = static_cast<std::byte*>(call.memory),
+                                .memory_pattern = request.memory,
+                                .file = state.aggregator_file(),
+                                .bounce = bounce.span(),
+                                .record = CallTrace::record_phase,
+                                .record_context = &trace});
   const Status ran = Executor(state.comm, 0, &trace).run(schedule, buffers);
   return noted(state, {&ran, &buffers.status()});
 }

@@ -160,8 +160,8 @@ mpiio::TwoPhaseOptions FileState::options() const {
   options.may_shrink = options.buffer == 0;
   if (options.may_shrink)
     options.buffer = std::clamp(kBufferPerRank * placement.ranks(), kLeastBuffer, kMostBuffer);
-  // One message is at most one window, and MPI counts bytes in an int.
-  options.buffer = std::min<int64_t>(options.buffer, 1 << 30);
+  // Two windows of a byte at least; a message is at most a window, and MPI counts bytes in an int.
+  options.buffer = std::clamp<int64_t>(options.buffer, 2, 1 << 30);
   // `enable` asks for collective buffering in so many words.
   options.may_go_direct =
       settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";

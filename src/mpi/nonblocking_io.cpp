@@ -3,12 +3,10 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <array>
-#include <memory>
-#include <new>
 
 #include "base/clock.h"
 #include "base/os.h"
+#include "mpi/bounce_memory.h"
 #include "mpi/call_trace.h"
 #include "mpiio/direct.h"
 #include "mpiio/sieve.h"
@@ -17,9 +15,6 @@ namespace haichi::mpi {
 namespace {
 
 using mpiio::Direction;
-
-// Larger parts would leave the processor's cache between the file and the user's memory.
-constexpr int64_t kWindow = 1 << 20;
 
 int64_t size_of(const mpiio::Access& access) { return access.end() - access.begin(); }
 
@@ -32,30 +27,16 @@ int clip_at_end(FileState& state, mpiio::Access& access) {
   return 0;
 }
 
-/// Memory between the file and the user's; a little of it is always there.
-class Window {
- public:
-  explicit Window(int64_t size)
-      : size_(size_t(size)), memory_(new (std::nothrow) std::byte[size_]) {}
-  std::span<std::byte> span() {
-    return memory_ ? std::span(memory_.get(), size_) : std::span(little_);
-  }
-
- private:
-  const size_t size_;
-  const std::unique_ptr<std::byte[]> memory_;
-  std::array<std::byte, 4096> little_;
-};
-
-int64_t window_size(const Request& request, bool sieve) {
-  if (sieve) return std::min(kWindow, request.access.hull().size());
+/// Bytes that pass through memory of our own.
+int64_t bounced(const Request& request, bool sieve) {
+  if (sieve) return request.access.hull().size();
   const int64_t bytes = size_of(request.access);
-  return request.memory->contiguous_at(0, bytes) ? 0 : std::min(kWindow, bytes);
+  return request.memory->contiguous_at(0, bytes) ? 0 : bytes;
 }
 
 Status transfer(FileState& state, const CollectiveCall& call, const Request& request, bool sieve,
                 CallTrace& trace) {
-  Window window(window_size(request, sieve));
+  BounceMemory window(bounced(request, sieve));
   const mpiio::Access& own = request.access;
   auto* const memory = static_cast<std::byte*>(call.memory);
   if (sieve)
