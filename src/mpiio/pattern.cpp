@@ -230,7 +230,7 @@ std::vector<std::byte> Pattern::encode() const {
 
 Result<PatternPtr> Pattern::decode(std::span<const std::byte> data) {
   std::vector<int64_t> words(data.size() / sizeof(int64_t));
-  memcpy(words.data(), data.data(), words.size() * sizeof(int64_t));
+  if (!words.empty()) memcpy(words.data(), data.data(), words.size() * sizeof(int64_t));
   std::vector<PatternPtr> nodes;
   size_t at = 0;
   auto left = [&] { return words.size() - at; };

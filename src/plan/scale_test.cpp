@@ -26,6 +26,10 @@ void* counted_allocation(size_t size) {
 
 void* operator new(size_t size) { return counted_allocation(size); }
 void* operator new[](size_t size) { return counted_allocation(size); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return counted_allocation(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return counted_allocation(size);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
