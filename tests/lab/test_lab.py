@@ -225,7 +225,10 @@ def test_bad_input_gets_one_line(words: list[str], text: str) -> None:
 def test_without_root_says_so() -> None:
     words = [sys.executable, "-m", "haichi", "lab", "up", "2", "--name", NAME]
     if os.geteuid() == 0:
-        words = ["setpriv", "--reuid", "65534", "--clear-groups", *words]
+        nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
+        if subprocess.run([*nobody, "test", "-x", sys.executable]).returncode != 0:
+            pytest.skip(f"nobody but root can read {mpis.ROOT}; a plain user's run has this test")
+        words = [*nobody, *words]
     done = mpis.run_bounded(
         words, env={**os.environ, "PYTHONPATH": str(mpis.ROOT / "python")}, timeout=60
     )
