@@ -113,10 +113,10 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
   mpiio::TwoPhaseOptions options = state.options();
   std::vector<mpiio::RankDemand> demands;
-  // With very many ranks only aggregators look at what all others want.
-  const bool needed = mpiio::may_go_by_bytes(state.placement, options) || state.is_aggregator();
-  const auto announced =
-      needed ? announced_accesses(all, limit) : Result<std::vector<mpiio::Access>>(all.size());
+  // What the others want is looked at where it decides something, else by aggregators, below.
+  const bool by_bytes = mpiio::may_go_by_bytes(state.placement, options);
+  Result<std::vector<mpiio::Access>> announced(all.size());
+  if (by_bytes) announced = announced_accesses(all, limit);
   if (!announced) return noted(state, announced.error());
   for (size_t r = 0; r < all.size(); ++r) {
     const Announcement& a = all[r];
@@ -132,6 +132,8 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
       mpiio::plan_two_phase(state.placement, options, call.direction, demands);
   describe(record, state, plan, all);
   if (plan.direct) return access_directly(state, call, request, trace);
+  if (!by_bytes && state.is_aggregator()) announced = announced_accesses(all, limit);
+  if (!announced) return noted(state, announced.error());
   auto others = collect_accesses(state, plan, all, *announced, request.access);
   if (!others) return noted(state, others.error());
   for (mpiio::Access& access : *others) access.clip(limit);

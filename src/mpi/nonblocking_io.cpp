@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#include <algorithm>
-
 #include "base/clock.h"
 #include "base/os.h"
 #include "mpi/bounce_memory.h"
