@@ -50,6 +50,9 @@ constexpr Setting kTable[] = {
      "striped."},
     {"io.stripes", "HAICHI_IO_STRIPES", "striping_factor", Kind::integer, "0", "",
      "Number of servers that the file is striped over; 0 is not known."},
+    {"io.thread", "HAICHI_IO_THREAD", "haichi_thread", Kind::choice, "auto", "auto|on|off",
+     "Whether a thread of each aggregator reads and writes the file while messages travel; auto is "
+     "where the ranks are on several nodes and there is more than one cycle."},
     {"io.window", "HAICHI_IO_WINDOW", "haichi_comm_window", Kind::integer, "32", "",
      "Most sends a rank has outstanding in an exchange; 0 is no limit."},
     {"io.write", "HAICHI_IO_WRITE", "romio_cb_write", Kind::choice, "automatic",

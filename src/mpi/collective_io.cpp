@@ -89,6 +89,8 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
     record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
   mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others,
                                    windows.meeting != nullptr);
+  Runtime::BorrowedWorker worker;  // outlives the buffers, which wait for it
+  if (plan.file_thread && schedule.my_aggregator() >= 0) worker = state.runtime.borrow_worker();
   mpiio::CollectiveBuffer buffers({.plan = &plan,
                                    .my_aggregator = schedule.my_aggregator(),
                                    .own = &request.access,
@@ -98,6 +100,7 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .memory_pattern = request.memory,
                                    .file = state.aggregator_file(),
                                    .holes = state.holes(),
+                                   .worker = worker.get(),
                                    .record = CallTrace::record_phase,
                                    .record_context = &trace});
   const Status ran = Executor(state.comm, 0, &trace, windows.meeting).run(schedule, buffers);

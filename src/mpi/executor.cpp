@@ -227,6 +227,9 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
       case Step::Kind::file_write:
         buffers.write_file(step.from, step.file_begin);
         break;
+      case Step::Kind::file_wait:
+        done = wait_until([&] { return buffers.file_done(); });
+        break;
       case Step::Kind::wait:
         done = wait(step.round);
         break;

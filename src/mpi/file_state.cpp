@@ -166,6 +166,10 @@ mpiio::TwoPhaseOptions FileState::options() const {
   options.may_go_direct =
       settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";
   options.may_share = settings_.text("io.share") == "on";
+  const std::string& thread = settings_.text("io.thread");
+  options.file_thread = thread == "on"    ? mpiio::FileThread::on
+                        : thread == "off" ? mpiio::FileThread::off
+                                          : mpiio::FileThread::automatic;
   options.keep_local = settings_.text("io.locality") == "on";
   options.stripe_unit = settings_.number("io.stripe_unit");
   options.stripes = int(std::min<int64_t>(settings_.number("io.stripes"), INT32_MAX));

@@ -134,6 +134,24 @@ void Runtime::stop() {
   delete runtime;
 }
 
+Runtime::BorrowedWorker Runtime::borrow_worker() {
+  std::unique_ptr<Worker> worker;
+  {
+    const std::lock_guard guard(mutex);
+    worker = std::move(idle_worker_);
+  }
+  if (!worker) {
+    auto made = Worker::make();
+    if (!made) note(made.error().text);
+    if (made) worker = std::move(*made);
+  }
+  return {worker.release(), [this](Worker* used) {
+            std::unique_ptr<Worker> ours(used);
+            const std::lock_guard guard(mutex);
+            if (!idle_worker_) idle_worker_ = std::move(ours);
+          }};
+}
+
 void Runtime::note(const std::string& text) {
   const std::lock_guard guard(mutex);
   if (++notes[text] == 1) log(LogLevel::info, "{}", text);

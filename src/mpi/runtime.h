@@ -3,11 +3,14 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include "base/settings.h"
+#include "base/worker.h"
 #include "placement/placement.h"
 #include "trace/recorder.h"
 
@@ -39,11 +42,16 @@ class Runtime {
   int32_t calls_traced = 0;              ///< numbers the calls in this rank's trace
   std::map<std::string, int64_t> notes;  ///< text -> how often
 
+  using BorrowedWorker = std::unique_ptr<Worker, std::function<void(Worker*)>>;
+  /// A worker to access a file with. Null if the system gives no thread.
+  BorrowedWorker borrow_worker();
+
   /// Counts a fall-through or a problem for the report; logged when it happens first.
   void note(const std::string& text);
 
  private:
   Runtime(Settings s, placement::Placement p, int r, size_t events);
+  std::unique_ptr<Worker> idle_worker_;
 };
 
 }  // namespace haichi::mpi

@@ -4,23 +4,16 @@
 #include <string.h>
 
 #include <algorithm>
-
-#include "base/clock.h"
+#include <new>
+#include <thread>
 
 namespace haichi::mpiio {
-namespace {
-
-// Below this mean distance between pieces, one read and one write of everything cost less than a
-// system call for each piece. See "Holes" in docs/notes.md.
-constexpr int64_t kRmwDistance = 2048;
-// Read-modify-write goes in parts of this size, each under its own lock.
-constexpr int64_t kRmwPart = 1 << 20;
-// A reader skips holes of at least this size instead of reading through them.
-constexpr int64_t kReadThrough = 64 << 10;
-
-}  // namespace
-
 CollectiveBuffer::CollectiveBuffer(const Config& config) : config_(config) {}
+
+// A schedule that was given up in the middle may leave one: the window must outlive it.
+CollectiveBuffer::~CollectiveBuffer() {
+  while (!file_done()) std::this_thread::yield();
+}
 
 void CollectiveBuffer::start_round(int64_t round) {
   Window& window = windows_[round % 2];
@@ -138,131 +131,45 @@ void CollectiveBuffer::cover(Window& window) const {
   runs.resize(kept);
 }
 
-void CollectiveBuffer::note(const Status& done) {
-  if (!done && status_) status_ = done;
+template <class FileAccess>
+void CollectiveBuffer::start_access(const plan::Slice& slice, FileAccess&& access) {
+  Window& window = windows_[Place::of(slice.buffer).parity];
+  cover(window);
+  if (config_.worker == nullptr) return keep(access(window), window.cycle);
+  under_way_ = &window;
+  config_.worker->start([this, &window, access] {
+    try {
+      outcome_ = access(window);
+    } catch (const std::bad_alloc&) {
+      outcome_ = {.status = fail(ENOMEM, "no memory to access the file with")};
+    }
+  });
+}
+
+void CollectiveBuffer::keep(const FileOutcome& outcome, int64_t cycle) {
+  if (!outcome.status && status_) status_ = outcome.status;
+  totals_ += outcome.totals;
+  if (!config_.record) return;
+  for (const FileOutcome::Interval& i : outcome.intervals)
+    config_.record(config_.record_context, i.phase, cycle, i.begin_ns, i.end_ns, i.bytes);
 }
 
 void CollectiveBuffer::read_file(const plan::Slice& slice, int64_t) {
-  Window& window = windows_[Place::of(slice.buffer).parity];
-  cover(window);
-  const std::vector<plan::Extent>& runs = window.runs;
-  if (runs.empty()) return;
-  const int64_t begin_ns = now_ns();
-  int64_t bytes = 0;
-  for (size_t i = 0; i < window.runs.size();) {
-    plan::Extent part = window.runs[i++];
-    while (i < window.runs.size() && window.runs[i].begin - part.end < kReadThrough)
-      part.end = window.runs[i++].end;
-    std::byte* const to = window.at(part.begin);
-    const auto got = read_fully(*config_.file.os, config_.file.fd,
-                                std::span(to, size_t(part.size())), part.begin);
-    if (!got) note(tl::unexpected(got.error()));
-    // The file became shorter after its size was agreed on, or the read failed: give zeros, not
-    // whatever the buffer held.
-    const int64_t valid = got.value_or(0);
-    memset(to + valid, 0, size_t(part.size() - valid));
-    bytes += valid;
-  }
-  totals_.whole += 1;
-  totals_.bytes_read += bytes;
-  if (config_.record)
-    config_.record(config_.record_context, trace::Phase::read, window.cycle, begin_ns, now_ns(),
-                   bytes);
-}
-
-bool CollectiveBuffer::wants_rmw(const Window& window) const {
-  if (!config_.file.readable || config_.holes == Holes::separate) return false;
-  if (config_.holes == Holes::rmw) return true;
-  const int64_t span = window.runs.back().end - window.runs.front().begin;
-  return span / int64_t(window.runs.size()) < kRmwDistance;
+  start_access(slice, [file = config_.file](const Window& w) { return read_window(w, file); });
 }
 
 void CollectiveBuffer::write_file(const plan::Slice& slice, int64_t) {
-  Window& window = windows_[Place::of(slice.buffer).parity];
-  cover(window);
-  if (window.runs.empty()) return;
-  if (window.runs.size() == 1) {
-    totals_.whole += 1;
-    write_separately(window);
-  } else if (wants_rmw(window)) {
-    totals_.rmw += 1;
-    write_with_rmw(window);
-  } else {
-    totals_.separate += 1;
-    write_separately(window);
-  }
+  start_access(slice, [file = config_.file, holes = config_.holes](const Window& w) {
+    return write_window(w, file, holes);
+  });
 }
 
-void CollectiveBuffer::write_separately(const Window& window) {
-  const int64_t begin_ns = now_ns();
-  int64_t bytes = 0;
-  for (const plan::Extent& run : window.runs) {
-    const std::byte* const from = window.at(run.begin);
-    const Status done = write_fully(*config_.file.os, config_.file.fd,
-                                    std::span(from, size_t(run.size())), run.begin);
-    note(done);
-    if (done) bytes += run.size();
-  }
-  totals_.bytes_written += bytes;
-  if (config_.record)
-    config_.record(config_.record_context, trace::Phase::write, window.cycle, begin_ns, now_ns(),
-                   bytes);
-}
-
-// Fills the holes of `part` in the collective buffer from the file, and writes the part whole.
-Status CollectiveBuffer::modify(const Window& window, plan::Extent part,
-                                std::span<std::byte> scratch) {
-  Os& os = *config_.file.os;
-  const int64_t read_begin = now_ns();
-  const auto got = read_fully(os, config_.file.fd, scratch.first(size_t(part.size())), part.begin);
-  if (!got) return tl::unexpected(got.error());
-  memset(scratch.data() + *got, 0, size_t(part.size() - *got));
-  int64_t hole = part.begin;
-  auto fill = [&](int64_t until) {
-    if (until > hole)
-      memcpy(window.at(hole), scratch.data() + (hole - part.begin), size_t(until - hole));
-  };
-  auto run = std::upper_bound(window.runs.begin(), window.runs.end(), part.begin,
-                              [](int64_t at, const plan::Extent& r) { return at < r.end; });
-  for (; run != window.runs.end() && run->begin < part.end; ++run) {
-    fill(std::min(run->begin, part.end));
-    hole = std::max(hole, run->end);
-  }
-  fill(part.end);
-  const int64_t write_begin = now_ns();
-  const Status done = write_fully(
-      os, config_.file.fd, std::span(window.at(part.begin), size_t(part.size())), part.begin);
-  totals_.bytes_read += *got;
-  if (done) totals_.bytes_written += part.size();
-  if (config_.record) {
-    config_.record(config_.record_context, trace::Phase::read, window.cycle, read_begin,
-                   write_begin, *got);
-    config_.record(config_.record_context, trace::Phase::write, window.cycle, write_begin, now_ns(),
-                   part.size());
-  }
-  return done;
-}
-
-void CollectiveBuffer::write_with_rmw(const Window& window) {
-  const plan::Extent all{window.runs.front().begin, window.runs.back().end};
-  const int64_t size = std::min(kRmwPart, all.size());
-  std::unique_ptr<std::byte[]> scratch(new std::byte[size_t(size)]);
-  for (int64_t at = all.begin; at < all.end; at += size) {
-    const plan::Extent part{at, std::min(all.end, at + size)};
-    Os& os = *config_.file.os;
-    int locked;
-    while ((locked = os.lock(config_.file.fd, F_WRLCK, part.begin, part.size())) == -EINTR) {
-    }
-    if (locked < 0) {
-      // No lock to be had: never read-modify-write without one.
-      totals_.rmw -= 1;
-      totals_.separate += 1;
-      write_separately(window);
-      return;
-    }
-    note(modify(window, part, std::span(scratch.get(), size_t(size))));
-    os.lock(config_.file.fd, F_UNLCK, part.begin, part.size());
-  }
+bool CollectiveBuffer::file_done() {
+  if (under_way_ == nullptr) return true;
+  if (!config_.worker->done()) return false;
+  keep(outcome_, under_way_->cycle);
+  under_way_ = nullptr;
+  return true;
 }
 
 }  // namespace haichi::mpiio

@@ -3,40 +3,21 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "base/os.h"
+#include "base/worker.h"
 #include "mpiio/access.h"
 #include "mpiio/two_phase.h"
-#include "trace/recorder.h"
+#include "mpiio/window_file.h"
 
 namespace haichi::mpiio {
-
-/// How holes between the pieces of a window are treated when writing.
-enum class Holes { automatic, separate, rmw };
-
-/// The file of an aggregator.
-struct AggregatorFile {
-  Os* os = nullptr;
-  int fd = -1;
-  bool readable = false;  ///< opened so that read-modify-write is possible
-};
-
-/// What happened to the windows of one collective access on this rank.
-struct FileTotals {
-  int64_t whole = 0;     ///< windows written or read in one piece
-  int64_t separate = 0;  ///< windows written piece by piece
-  int64_t rmw = 0;       ///< windows written by read-modify-write
-  int64_t bytes_read = 0;
-  int64_t bytes_written = 0;
-};
 
 /// Records intervals for the report; may be null. `begin_ns` and `end_ns` are haichi::now_ns().
 using RecordPhase = void (*)(void* context, trace::Phase, int64_t cycle, int64_t begin_ns,
                              int64_t end_ns, int64_t bytes);
 
-/// Not thread-safe: used by the one thread that runs the schedule.
+/// Not thread-safe: used by the one thread that runs the schedule. Where there is a worker, windows
+/// are read and written by it, while this thread works on the other window.
 class CollectiveBuffer : public plan::Buffers {
  public:
   struct Config {
@@ -51,10 +32,13 @@ class CollectiveBuffer : public plan::Buffers {
     PatternPtr memory_pattern;  ///< positions: those of the access, relative to its begin
     AggregatorFile file;
     Holes holes = Holes::automatic;
+    Worker* worker = nullptr;  ///< accesses the file; null: the caller's thread does
     RecordPhase record = nullptr;
     void* record_context = nullptr;
   };
   explicit CollectiveBuffer(const Config& config);
+  /// Waits for the file access that is under way.
+  ~CollectiveBuffer() override;
 
   void start_round(int64_t round) override;
   std::byte* contiguous(const plan::Slice& slice) override;
@@ -63,6 +47,7 @@ class CollectiveBuffer : public plan::Buffers {
   bool order_free(const plan::Slice& slice) override;
   void read_file(const plan::Slice& slice, int64_t file_begin) override;
   void write_file(const plan::Slice& slice, int64_t file_begin) override;
+  bool file_done() override;
 
   /// First failure of the file, or success. Later windows are still tried: what can be kept is
   /// kept.
@@ -71,14 +56,10 @@ class CollectiveBuffer : public plan::Buffers {
 
  private:
   /// This aggregator's window of a cycle.
-  struct Window {
+  struct Window : FileWindow {
     int64_t cycle = 0;
-    plan::Extent extent;
-    std::byte* memory = nullptr;
     bool covered = false;  // overlap and runs are known
     bool overlap = false;
-    std::vector<plan::Extent> runs;  // bytes that some rank gives or wants, ascending and disjoint
-    std::byte* at(int64_t offset) const { return memory + (offset - extent.begin); }
   };
   /// Bytes of a window, of this or another aggregator, as an access sees them.
   struct Seen {
@@ -88,17 +69,18 @@ class CollectiveBuffer : public plan::Buffers {
   Seen seen(const Place& place) const;
   void cover(Window& window) const;
   void merge_blocks(Window& window) const;
-  bool wants_rmw(const Window& window) const;
-  void write_separately(const Window& window);
-  void write_with_rmw(const Window& window);
-  Status modify(const Window& window, plan::Extent part, std::span<std::byte> scratch);
-  void note(const Status& done);
+  /// Has access() run on the window, by the worker if there is one.
+  template <class FileAccess>
+  void start_access(const plan::Slice& slice, FileAccess&& access);
+  void keep(const FileOutcome& outcome, int64_t cycle);
   /// visit(bytes, count) for the blocks of the slice, in its order.
   template <class Visit>
   void for_each_block(const plan::Slice& slice, Visit&& visit);
 
   const Config config_;
-  Window windows_[2];  // by parity of the cycle
+  Window windows_[2];                  // by parity of the cycle
+  const Window* under_way_ = nullptr;  // the worker has it
+  FileOutcome outcome_;                // of that window, written by the worker
   Status status_;
   FileTotals totals_;
 };

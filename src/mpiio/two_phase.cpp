@@ -57,6 +57,15 @@ std::string why_direct(const placement::Placement& placement, const TwoPhaseOpti
                      apart ? "" : "all ranks are on one node, and ", bytes / blocks, least);
 }
 
+/// Empty if the aggregators shall access the file between exchanging, or why a thread shall.
+std::string why_file_thread(const placement::Placement& placement, const TwoPhaseOptions& options,
+                            int64_t cycles) {
+  if (cycles < 2 || options.file_thread == FileThread::off) return "";
+  // On a single node the ranks copy, and have no processor to spare.
+  if (placement.nodes() == 1 && options.file_thread != FileThread::on) return "";
+  return "a thread of each aggregator accesses the file while messages travel";
+}
+
 int64_t window_size(const plan::Extent& range, int aggregators, const TwoPhaseOptions& options) {
   const int64_t half = std::max<int64_t>(1, options.buffer / 2);
   if (!options.may_shrink) return half;
@@ -123,6 +132,9 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
       fmt::format("{} cycle{}: bytes {} to {} in {} cut in windows of at most {} bytes",
                   result.domains.cycles(), result.domains.cycles() == 1 ? "" : "s", range.begin,
                   range.end, how, result.window_bytes));
+  std::string thread = why_file_thread(placement, options, result.domains.cycles());
+  result.file_thread = !thread.empty();
+  if (result.file_thread) result.why.push_back(std::move(thread));
   result.why.push_back(
       fmt::format("messages in order {}, at most {} sends outstanding", name_of(options.order),
                   options.window ? std::to_string(options.window) : "any number of"));
@@ -215,6 +227,11 @@ void TwoPhaseSchedule::add_file_access(int64_t cycle) {
   add(cycle, access);
 }
 
+void TwoPhaseSchedule::add_file_wait(int64_t cycle) {
+  if (my_aggregator_ >= 0 && !plan_.domains.window(my_aggregator_, cycle).empty())
+    add_plain(cycle, Step::Kind::file_wait);
+}
+
 void TwoPhaseSchedule::add_plain(int64_t cycle, Step::Kind kind) {
   Step step;
   step.kind = kind;
@@ -232,11 +249,13 @@ void TwoPhaseSchedule::fill_writing(int64_t cycle) {
     add_rank_side(0, true);
   }
   const bool last = cycle + 1 == plan_.domains.cycles();
+  if (cycle > 0) add_file_wait(cycle - 1);
   if (!last) issue(cycle + 1);
   add_plain(cycle, Step::Kind::wait);
   if (meets_) add_plain(cycle, Step::Kind::node_meet);
-  if (!last) add_rank_side(cycle + 1, true);
   add_file_access(cycle);
+  if (!last) add_rank_side(cycle + 1, true);
+  if (last) add_file_wait(cycle);
 }
 
 void TwoPhaseSchedule::fill_reading(int64_t cycle) {
@@ -245,6 +264,7 @@ void TwoPhaseSchedule::fill_reading(int64_t cycle) {
     add_file_access(c);
   };
   if (cycle == 0) read(0);
+  add_file_wait(cycle);
   add_messages(cycle);
   if (cycle > 0) add_plain(cycle - 1, Step::Kind::wait);
   if (meets_) add_plain(cycle, Step::Kind::node_meet);

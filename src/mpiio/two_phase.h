@@ -19,6 +19,9 @@ namespace haichi::mpiio {
 
 enum class Direction { read, write };
 
+/// Whether a thread beside the exchange accesses an aggregator's file.
+enum class FileThread { automatic, on, off };
+
 /// What the user and the file system ask for; equal on all ranks of the file.
 struct TwoPhaseOptions {
   plan::Layout layout = plan::Layout::roundrobin;
@@ -30,8 +33,9 @@ struct TwoPhaseOptions {
   bool may_shrink = true;     ///< windows may be smaller than half a buffer, to overlap more cycles
   bool may_go_direct = true;  ///< ranks may access the file themselves where that is cheaper
   bool may_share = true;      ///< ranks of a node may use common memory
-  bool keep_local = true;     ///< file domains may go where their bytes are
-  int stripes = 0;            ///< servers that the file is striped over; 0: not known
+  FileThread file_thread = FileThread::automatic;
+  bool keep_local = true;  ///< file domains may go where their bytes are
+  int stripes = 0;         ///< servers that the file is striped over; 0: not known
 };
 
 /// What one rank wants of a collective access.
@@ -54,6 +58,7 @@ struct TwoPhasePlan {
   int window = 0;
   bool shares =
       false;  ///< ranks of a node put their bytes into its aggregators' windows themselves
+  bool file_thread = false;  ///< aggregators read and write by a thread beside the exchange
   std::vector<std::string> why;
 };
 
@@ -125,6 +130,7 @@ class TwoPhaseSchedule : public plan::Schedule {
   void add_aggregator_side(int64_t cycle);
   void add_rank_side(int64_t cycle, bool copied);
   void add_file_access(int64_t cycle);
+  void add_file_wait(int64_t cycle);
   /// True if what goes between this rank and `peer` is copied, not sent.
   bool copies(int peer) const;
 

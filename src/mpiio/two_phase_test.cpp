@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <memory>
+#include <mutex>
 #include <set>
 
 #include "mpiio/collective_buffer.h"
@@ -15,7 +16,8 @@
 namespace haichi::mpiio {
 namespace {
 
-/// A file in memory that remembers which bytes were ever written, and fails on demand.
+/// A file in memory that remembers which bytes were ever written, and fails on demand. What it is
+/// told is read by several threads.
 class MemoryFile : public Os {
  public:
   std::vector<std::byte> bytes;
@@ -27,6 +29,7 @@ class MemoryFile : public Os {
   int interruptions = 0;            ///< EINTR before that many calls
 
   int64_t pread(int, void* data, size_t size, int64_t offset) override {
+    const std::lock_guard guard(*mutex_);
     if (fail_reads) return -fail_reads;
     if (interruptions > 0) return --interruptions, -EINTR;
     if (offset >= int64_t(bytes.size())) return 0;
@@ -35,6 +38,7 @@ class MemoryFile : public Os {
     return int64_t(n);
   }
   int64_t pwrite(int, const void* data, size_t size, int64_t offset) override {
+    const std::lock_guard guard(*mutex_);
     if (offset + int64_t(size) > fail_writes_from) return -ENOSPC;
     if (interruptions > 0) return --interruptions, -EINTR;
     const size_t n = std::min(size, most_per_call);
@@ -44,6 +48,9 @@ class MemoryFile : public Os {
     return int64_t(n);
   }
   int lock(int, short, int64_t, int64_t) override { return lock_result; }
+
+ private:
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
 };
 
 /// One collective access of a whole job.
@@ -56,6 +63,7 @@ struct Job {
   std::vector<std::vector<std::byte>> memory;
   Holes holes = Holes::automatic;
   uint32_t sharing_nodes = 0;  ///< bit n: the ranks of node n share memory
+  bool has_workers = false;    ///< if the plan has a use for them
   MemoryFile file;
   std::vector<Status> statuses;
   FileTotals totals;
@@ -68,6 +76,7 @@ struct Job {
       demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), true, &a});
     options.may_go_direct = false;
     const TwoPhasePlan plan = plan_two_phase(placement, options, direction, demands);
+    std::vector<std::unique_ptr<Worker>> workers(accesses.size());
     std::vector<std::unique_ptr<TwoPhaseSchedule>> schedules;
     std::vector<std::unique_ptr<CollectiveBuffer>> buffers;
     // A node that shares memory reaches the windows of its own aggregators, any other rank only its
@@ -87,6 +96,7 @@ struct Job {
         const bool here = shares(nodes.back()) && placement.same_node(owner, r);
         reached.push_back(here || owner == r ? windows[a].data() : nullptr);
       }
+      if (has_workers && plan.file_thread) workers[size_t(r)] = *Worker::make();
       buffers.push_back(std::make_unique<CollectiveBuffer>(
           CollectiveBuffer::Config{.plan = &plan,
                                    .my_aggregator = schedules.back()->my_aggregator(),
@@ -96,7 +106,8 @@ struct Job {
                                    .memory = memory[size_t(r)].data(),
                                    .memory_pattern = memory_patterns[size_t(r)],
                                    .file = {&file, 3, true},
-                                   .holes = holes}));
+                                   .holes = holes,
+                                   .worker = workers[size_t(r)].get()}));
       schedule_list.push_back(schedules.back().get());
       buffer_list.push_back(buffers.back().get());
     }
@@ -129,6 +140,7 @@ Job random_job(test::Random& random, std::vector<int>& owner) {
   job.holes = Holes(random.below(3));
   job.sharing_nodes = uint32_t(random.below(1 << 9));
   job.options.keep_local = random.below(2);
+  job.has_workers = random.below(4) == 0;
   owner.assign(size_t(random.between(0, 800)), -1);
   for (size_t at = 0; at < owner.size();) {
     const size_t n = std::min(owner.size() - at, size_t(random.between(1, 40)));

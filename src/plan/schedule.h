@@ -26,8 +26,9 @@ struct Step {
     send,        ///< `from` goes to `peer`; at most `Schedule::window()` are outstanding
     receive,     ///< `to` is filled from `peer`; posted at once, complete after a wait
     copy,        ///< `from` to `to` within the rank
-    file_read,   ///< file bytes [file_begin, +to.size) into `to`
+    file_read,   ///< file bytes [file_begin, +to.size) into `to`; the last one is complete before
     file_write,  ///< `from` to file bytes [file_begin, ...); the back end knows which are real
+    file_wait,   ///< the last file_read or file_write is complete, and its slice free
     wait,        ///< all messages of this round and of those before are complete, received bytes in
                  ///< place
     node_meet,   ///< all ranks of the node have come here: what each wrote, all others can read
@@ -67,10 +68,12 @@ class Buffers {
   /// at the wait, or as they arrive if `order_free(slice)`.
   virtual void scatter(const Slice& slice, const std::byte* in) = 0;
   virtual bool order_free(const Slice& slice) = 0;
-  /// Transfers `slice` from or to the file; a failure is remembered by the buffers, not thrown: the
-  /// schedule goes on, so that no other rank waits for this one.
+  /// Transfers `slice` from or to the file, or only begins to; a failure is remembered by the
+  /// buffers, not thrown: the schedule goes on, so that no other rank waits for this one.
   virtual void read_file(const Slice& slice, int64_t file_begin) = 0;
   virtual void write_file(const Slice& slice, int64_t file_begin) = 0;
+  /// True once the transfer that was begun last is complete. At most one is under way.
+  virtual bool file_done() { return true; }
 };
 
 }  // namespace haichi::plan

@@ -8,11 +8,14 @@
  *   FAULT_AFTER=BYTES   writes fail only once this process has written that much
  *   FAULT_MEMORY=EMFILE memory in common cannot be made (memfd_create of haichi)
  *   FAULT_PAGES=ENOSPC  it can be made, but has no pages (posix_fallocate)
+ *   FAULT_THREAD=EAGAIN haichi is given no thread (pthread_create of it or of the C++ library)
+ *   FAULT_SAY=FILE      a word in FILE for every call: which thread made it, main or other
  * Build: cc -O2 -fPIC -shared -o libfaultio.so faultio.c -ldl */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +41,25 @@ static int error_of(const char* variable) {
   if (strcmp(name, "EDQUOT") == 0) return EDQUOT;
   if (strcmp(name, "EROFS") == 0) return EROFS;
   if (strcmp(name, "EMFILE") == 0) return EMFILE;
+  if (strcmp(name, "EAGAIN") == 0) return EAGAIN;
   fprintf(stderr, "faultio: unknown error %s\n", name);
   exit(3);
+}
+
+static void say_who(void) {
+  const char* file = getenv("FAULT_SAY");
+  if (!file) return;
+  const int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  const char* who = gettid() == getpid() ? "main\n" : "other\n";
+  if (fd < 0 || write(fd, who, strlen(who)) < 0) abort();
+  close(fd);
 }
 
 /* The bytes that a call may move, or -1 with errno set. */
 static ssize_t allowed(int fd, size_t size, const char* variable) {
   static __thread long calls;
   if (!chosen(fd)) return (ssize_t)size;
+  say_who();
   const char* every = getenv("FAULT_INTERRUPT");
   if (every && ++calls % atol(every) == 0) {
     errno = EINTR;
@@ -99,6 +113,17 @@ int memfd_create(const char* name, unsigned flags) {
     return -1;
   }
   return ((int (*)(const char*, unsigned))dlsym(RTLD_NEXT, "memfd_create"))(name, flags);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*run)(void*), void* with) {
+  Dl_info from;
+  const char* name = "";
+  if (dladdr(__builtin_return_address(0), &from) && from.dli_fname) name = from.dli_fname;
+  const int ours = strstr(name, "libhaichi") || strstr(name, "libstdc++");
+  const int error = ours ? error_of("FAULT_THREAD") : 0;
+  if (error) return error;
+  return ((int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*))dlsym(
+      RTLD_NEXT, "pthread_create"))(thread, how, run, with);
 }
 
 static int faulty_fallocate(const char* function, int fd, off_t offset, off_t size) {

@@ -273,3 +273,68 @@ def test_little_memory_means_smaller_buffers(mpi: mpis.Mpi, tmp_path: Path, mega
     assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
     assert probe.verdicts("read") == {"right"}
     assert handled(report) == [True, True]
+
+
+# Several nodes and small windows: more than one cycle, so that a thread is worth its while.
+CYCLES = {"HAICHI_IO_BUFFER": "8k"}
+
+
+def on_nodes(place: Path) -> dict[str, str]:
+    """The environment in which each rank is on a node of its own."""
+    placement = place / "placement.json"
+    placement.write_text(json.dumps({"version": 1, "map": [[0, RANKS, 1, 1]]}))
+    return {"HAICHI_PLACEMENT": str(placement), **CYCLES}
+
+
+@pytest.mark.parametrize("setting", ["auto", "off"])
+def test_a_thread_accesses_the_file(
+    mpi: mpis.Mpi, faultio: Path, tmp_path: Path, setting: str
+) -> None:
+    """Unless it is switched off; the bytes are the same."""
+    said = tmp_path / "said"
+    fault = {"FAULT_PATH": "/x", "FAULT_SAY": str(said), "HAICHI_IO_THREAD": setting}
+    probe = Probe(mpi, str(tmp_path / "x"), preload=str(faultio), **fault, **on_nodes(tmp_path))
+    assert probe.verdicts("read") == {"right"}, probe.done.stderr
+    assert (tmp_path / "x").read_bytes() == whole_file()
+    words = said.read_text().split()
+    assert len(words) > 2 * RANKS
+    assert set(words) == {"other" if setting == "auto" else "main"}
+
+
+def test_no_thread_to_be_had(mpi: mpis.Mpi, faultio: Path, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    fault = {"FAULT_PATH": "/x", "FAULT_SAY": str(said), "FAULT_THREAD": "EAGAIN"}
+    report = tmp_path / "report.json"
+    probe = Probe(
+        mpi,
+        str(tmp_path / "x"),
+        preload=str(faultio),
+        HAICHI_REPORT=str(report),
+        **fault,
+        **on_nodes(tmp_path),
+    )
+    assert probe.verdicts("read") == {"right"}, probe.done.stderr
+    assert (tmp_path / "x").read_bytes() == whole_file()
+    assert set(said.read_text().split()) == {"main"}
+    assert "no thread to be had" in report.read_text()
+
+
+@pytest.mark.parametrize("fault", ["EIO", "ENOSPC"])
+def test_a_disk_that_fails_in_a_late_cycle(
+    mpi: mpis.Mpi, faultio: Path, tmp_path: Path, fault: str
+) -> None:
+    """The thread's failure reaches all ranks; what was written before is kept."""
+    probe = Probe(
+        mpi,
+        str(tmp_path / "x"),
+        "mode=write",
+        preload=str(faultio),
+        FAULT_PATH="/x",
+        FAULT_WRITE=fault,
+        FAULT_AFTER=str(6 * 4096),
+        **on_nodes(tmp_path),
+    )
+    assert probe.classes("write") == {"IO" if fault == "EIO" else "NO_SPACE"}
+    kept, right = (tmp_path / "x").read_bytes(), whole_file()
+    good = sum(a == b for a, b in zip(kept, right, strict=False))
+    assert RANKS * 6 * 4096 <= good < len(right)

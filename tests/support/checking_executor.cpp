@@ -6,7 +6,9 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -66,6 +68,8 @@ struct Rank {
   int sends = 0;                // outstanding
   std::map<int64_t, int> open;  // sends outstanding and receives not matched, by round
   std::list<Receive> receives;  // not waited for
+  std::optional<Step> access;   // of the file, begun and not waited for
+  bool accessed = false;        // it was carried out
   std::map<std::byte*, std::byte*> direct;  // begin -> end of what outstanding receives may write
 };
 
@@ -131,13 +135,39 @@ class Run {
         return copy(r, rank);
       case Step::Kind::round:
         return start_round(r, rank);
-      case Step::Kind::file_read:
-        rank.buffers->read_file(rank.step.to, rank.step.file_begin);
+      case Step::Kind::file_wait:
+        finish_file_access(rank);
         return {};
       default:
-        rank.buffers->write_file(rank.step.from, rank.step.file_begin);
-        return {};
+        return start_file_access(r, rank);
     }
+  }
+
+  // The file may be accessed at any time until it is waited for: now or as late as can be.
+  Status start_file_access(int r, Rank& rank) {
+    if (rank.access)
+      return fail(EPROTO, "rank {} accesses the file at step {} while it does so already", r,
+                  rank.steps - 1);
+    rank.access = rank.step;
+    rank.accessed = false;
+    if (random_.below(2) == 0) access_file(rank);
+    return {};
+  }
+
+  static void finish_file_access(Rank& rank) {
+    access_file(rank);
+    rank.access.reset();
+    while (!rank.buffers->file_done()) std::this_thread::yield();
+  }
+
+  static void access_file(Rank& rank) {
+    if (!rank.access || rank.accessed) return;
+    rank.accessed = true;
+    const Step& access = *rank.access;
+    if (access.kind == Step::Kind::file_read)
+      rank.buffers->read_file(access.to, access.file_begin);
+    else
+      rank.buffers->write_file(access.from, access.file_begin);
   }
 
   Status send(int r, Rank& rank) {
@@ -244,7 +274,9 @@ class Run {
     }
     rank.receives.remove_if([&](const Receive& each) { return each.round <= round; });
     rank.pending = false;
-    if (rank.ended) rank.state = State::finished;
+    if (!rank.ended) return;
+    finish_file_access(rank);
+    rank.state = State::finished;
   }
 
   Status copy(int r, Rank& rank) {

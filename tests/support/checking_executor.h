@@ -46,7 +46,8 @@ struct CheckTally {
 ///   EDEADLK   no rank can go on
 ///   EMSGSIZE  a send and its receive, or the two sides of a copy, differ in size
 ///   EPROTO    messages that nobody received are left at the end; a round begins while messages of
-///             more than one round are outstanding; a rank meets its node with some outstanding
+///             more than one round are outstanding; a rank meets its node with some outstanding, or
+///             accesses the file while its last access is not waited for
 ///   EINVAL    peer out of range, negative size, copy between overlapping bytes, two receives
 ///             outstanding into the same bytes, contiguous() and gather() disagree
 Status run_checked(const std::vector<plan::Schedule*>& schedules,

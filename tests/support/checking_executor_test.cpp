@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "support/list_schedule.h"
@@ -288,6 +289,29 @@ TEST(CheckingExecutor, FindsAMeetingWithMessagesOutstanding) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, EPROTO);
   EXPECT_THAT(done.error().text, HasSubstr("rank 0 meets its node at step 1"));
+}
+
+// What a file access moves is known only when it is waited for.
+TEST(CheckingExecutor, AccessesTheFileAtAnyTimeUntilItIsWaitedFor) {
+  std::set<int> written;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    std::vector<std::byte> file;
+    Job job = list_job({{file_write_step(kLow, 0), copy_step(kHigh, kLow), file_wait_step()}}, 0);
+    job.buffers[0].file = &file;
+    ASSERT_TRUE(job.run({.seed = seed}));
+    written.insert(int(file.at(0)));
+  }
+  EXPECT_THAT(written, ElementsAre(0, 8));
+}
+
+TEST(CheckingExecutor, FindsTwoFileAccessesAtATime) {
+  std::vector<std::byte> file;
+  Job job = list_job({{file_write_step(kLow, 0), file_write_step(kHigh, 4)}}, 0);
+  job.buffers[0].file = &file;
+  const Status done = job.run({});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, EPROTO);
+  EXPECT_THAT(done.error().text, HasSubstr("rank 0 accesses the file at step 1"));
 }
 
 TEST(CheckingExecutor, FindsBuffersThatContradictThemselves) {

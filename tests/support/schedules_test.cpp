@@ -204,7 +204,10 @@ struct TwoPhase {
       const Extent window = mine < 0 ? Extent{} : domains.window(mine, c);
       const Slice buffer{1, 0, window.size()};
       steps.push_back(round_step(c));
-      if (!writes && !window.empty()) steps.push_back(file_read_step(buffer, window.begin));
+      if (!writes && !window.empty()) {
+        steps.push_back(file_read_step(buffer, window.begin));
+        steps.push_back(file_wait_step());
+      }
       std::vector<Step> sends;
       for (int k = 0; k < peers.size(); ++k) {
         const int peer = peers.peer(k);
@@ -227,7 +230,10 @@ struct TwoPhase {
       }
       steps.insert(steps.end(), sends.begin(), sends.end());
       steps.push_back(wait_step());
-      if (writes && !window.empty()) steps.push_back(file_write_step(buffer, window.begin));
+      if (writes && !window.empty()) {
+        steps.push_back(file_write_step(buffer, window.begin));
+        steps.push_back(file_wait_step());
+      }
     }
     return steps;
   }

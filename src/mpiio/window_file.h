@@ -1,0 +1,66 @@
+// An aggregator's window and the file: reading what ranks want, writing what they gave and not a
+// byte more.
+//
+// These functions share nothing but their arguments, so that a thread beside the exchange may run
+// them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/os.h"
+#include "plan/file_domains.h"
+#include "trace/recorder.h"
+
+namespace haichi::mpiio {
+
+/// How holes between the pieces of a window are treated when writing.
+enum class Holes { automatic, separate, rmw };
+
+/// The file of an aggregator.
+struct AggregatorFile {
+  Os* os = nullptr;
+  int fd = -1;
+  bool readable = false;  ///< opened so that read-modify-write is possible
+};
+
+/// One cycle's part of an aggregator's file domain, in memory.
+struct FileWindow {
+  plan::Extent extent;
+  std::byte* memory = nullptr;
+  std::vector<plan::Extent> runs;  ///< bytes that some rank gives or wants, ascending and disjoint
+  std::byte* at(int64_t offset) const { return memory + (offset - extent.begin); }
+};
+
+/// What happened to windows, one or several.
+struct FileTotals {
+  int64_t whole = 0;     ///< windows written or read in one piece
+  int64_t separate = 0;  ///< windows written piece by piece
+  int64_t rmw = 0;       ///< windows written by read-modify-write
+  int64_t bytes_read = 0;
+  int64_t bytes_written = 0;
+
+  FileTotals& operator+=(const FileTotals& more);
+};
+
+/// What happened to one window.
+struct FileOutcome {
+  struct Interval {
+    trace::Phase phase;
+    int64_t begin_ns, end_ns;  ///< haichi::now_ns()
+    int64_t bytes;
+  };
+  Status status;  ///< first failure; later pieces are still tried: what can be kept is kept
+  FileTotals totals;
+  std::vector<Interval> intervals;
+};
+
+/// Reads the runs, and holes between them that are not worth skipping. Bytes that are not there
+/// after all are given as zeros.
+FileOutcome read_window(const FileWindow& window, const AggregatorFile& file);
+
+/// Writes the runs: one by one, or with the holes between them by read-modify-write under a lock.
+/// Uses the holes of the window's memory.
+FileOutcome write_window(const FileWindow& window, const AggregatorFile& file, Holes holes);
+
+}  // namespace haichi::mpiio
