@@ -7,7 +7,7 @@
 namespace haichi::mpiio {
 namespace {
 
-// Patterns of up to this many bytes are sent whole: spelling out a part could not save much.
+// Patterns of up to this many bytes are sent whole: a part of it could not save much.
 constexpr int64_t kSmallPattern = 16 << 10;
 
 struct Header {
@@ -56,12 +56,12 @@ std::vector<std::byte> Access::encode(int64_t from, int64_t to) const {
   to = std::min(to, end_);
   Header header{origin_, first_, from, to};
   PatternPtr pattern = pattern_;
-  if (pattern->footprint() > kSmallPattern && to - from < pattern->size() / 2) {
-    PatternBuilder part;
-    pattern->for_each_block(from - first_, to - first_, 0,
-                            [&](int64_t at, int64_t n) { part.add(at, n); });
-    pattern = part.build();
-    header.first = from;
+  if (pattern->footprint() > kSmallPattern) {
+    PatternPtr part = Pattern::part(pattern, from - first_, to - first_);
+    if (part->footprint() < pattern->footprint()) {
+      pattern = std::move(part);
+      header.first = from;
+    }
   }
   const std::vector<std::byte> body = pattern->encode();
   std::vector<std::byte> out(sizeof header + body.size());

@@ -55,8 +55,18 @@ class Access {
     return at ? std::optional(*at + origin_) : std::nullopt;
   }
 
+  /// How the file's bytes of positions [from, to) repeat (Pattern::repeat), in offsets of the file.
+  std::optional<Pattern::Repeat> repeat(int64_t from, int64_t to) const {
+    auto found = pattern_->repeat(from - first_, to - first_);
+    if (found) {
+      found->begin += origin_;
+      found->end += origin_;
+    }
+    return found;
+  }
+
   /// Whole encoding of positions [from, to), for the rank that handles these bytes. Takes the
-  /// compact pattern as it is where that is smaller than spelling out the part.
+  /// whole pattern where that is small, else the part.
   std::vector<std::byte> encode(int64_t from, int64_t to) const;
   static Result<Access> decode(std::span<const std::byte> data);
 

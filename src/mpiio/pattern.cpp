@@ -162,33 +162,85 @@ int64_t Pattern::bytes_below(int64_t offset) const {
   return 0;
 }
 
+std::vector<Pattern::Part>::const_iterator Pattern::part_at(int64_t from) const {
+  const auto behind = std::upper_bound(parts_.begin(), parts_.end(), from,
+                                       [](int64_t at, const Part& p) { return at < p.data_begin; });
+  return behind - 1;
+}
+
+Pattern::Child Pattern::child_at(int64_t from) const {
+  if (kind_ == Kind::sequence) {
+    const auto at = part_at(from);
+    return {at->child.get(), at->data_begin, at->offset};
+  }
+  const int64_t i = from / child_->size_;
+  return {child_.get(), i * child_->size_, i * stride_};
+}
+
 std::optional<int64_t> Pattern::contiguous_at(int64_t from, int64_t to) const {
   if (to > size_ || from >= to) return std::nullopt;
   int64_t base = 0;
   const Pattern* node = this;
   while (node->kind_ != Kind::block) {
-    int64_t child_begin, child_base;
-    const Pattern* child;
-    if (node->kind_ == Kind::loop) {
-      const int64_t i = from / node->child_->size_;
-      child = node->child_.get();
-      child_begin = i * child->size_;
-      child_base = i * node->stride_;
-    } else {
-      auto part = std::upper_bound(node->parts_.begin(), node->parts_.end(), from,
-                                   [](int64_t at, const Part& p) { return at < p.data_begin; });
-      --part;
-      child = part->child.get();
-      child_begin = part->data_begin;
-      child_base = part->offset;
-    }
-    if (to > child_begin + child->size_) return std::nullopt;
-    from -= child_begin;
-    to -= child_begin;
-    base += child_base;
-    node = child;
+    const Child child = node->child_at(from);
+    if (to > child.data_begin + child.pattern->size_) return std::nullopt;
+    from -= child.data_begin;
+    to -= child.data_begin;
+    base += child.offset;
+    node = child.pattern;
   }
   return base + from;
+}
+
+std::optional<Pattern::Repeat> Pattern::repeat(int64_t from, int64_t to) const {
+  if (to > size_ || from >= to) return std::nullopt;
+  Repeat result{};
+  for_each_block(from, from + 1, 0, [&](int64_t at, int64_t) { result.begin = at; });
+  for_each_block(to - 1, to, 0, [&](int64_t at, int64_t) { result.end = at + 1; });
+  const Pattern* node = this;
+  while (node->kind_ != Kind::block) {
+    const Child child = node->child_at(from);
+    if (to > child.data_begin + child.pattern->size_) {
+      if (node->kind_ == Kind::sequence) return std::nullopt;
+      result.stride = node->stride_;
+      break;
+    }
+    from -= child.data_begin;
+    to -= child.data_begin;
+    node = child.pattern;
+  }
+  return result;
+}
+
+PatternPtr Pattern::part_of_loop(const Pattern& whole, int64_t from, int64_t to) {
+  const PatternPtr& child = whole.child_;
+  const int64_t each = child->size_;
+  int64_t first = from / each;
+  const int64_t last = to / each;  // the first that is not wholly inside
+  std::vector<Placed> parts;
+  if (first * each < from || first == last) {
+    const int64_t until = std::min(each, to - first * each);
+    parts.push_back({first * whole.stride_, part(child, from - first * each, until)});
+    ++first;
+  }
+  if (first < last)
+    parts.push_back({first * whole.stride_, loop(child, last - first, whole.stride_)});
+  if (first <= last && last * each < to)
+    parts.push_back({last * whole.stride_, part(child, 0, to - last * each)});
+  return sequence(std::move(parts));
+}
+
+PatternPtr Pattern::part(const PatternPtr& whole, int64_t from, int64_t to) {
+  from = std::max<int64_t>(from, 0);
+  to = std::min(to, whole->size_);
+  if (from >= to) return block(0);
+  if (from == 0 && to == whole->size_) return whole;
+  if (whole->kind_ == Kind::block) return shifted(block(to - from), from);
+  if (whole->kind_ == Kind::loop) return part_of_loop(*whole, from, to);
+  std::vector<Placed> parts;
+  for (auto at = whole->part_at(from); at != whole->parts_.end() && at->data_begin < to; ++at)
+    parts.push_back({at->offset, part(at->child, from - at->data_begin, to - at->data_begin)});
+  return sequence(std::move(parts));
 }
 
 // Encoding: int64 words. One record per distinct node, children before parents:

@@ -63,6 +63,23 @@ class Pattern {
   /// Offset of position `from` if positions [from, to) lie in one block, else nothing.
   std::optional<int64_t> contiguous_at(int64_t from, int64_t to) const;
 
+  /// Offsets [begin, end) in which the bytes of some positions repeat every `stride` bytes: where
+  /// offset x and x + stride are both inside, both are bytes of it or none is. Stride 0: every
+  /// offset inside is a byte of it.
+  struct Repeat {
+    int64_t stride;
+    int64_t begin, end;
+  };
+  /// How positions [from, to) repeat: from the offset of the first to that behind the last. Nothing
+  /// if the smallest part of the tree that holds them all is not a loop or a block. Only for sorted
+  /// patterns; as many steps as the tree is deep.
+  std::optional<Repeat> repeat(int64_t from, int64_t to) const;
+
+  /// Positions [from, to) of a pattern as a pattern of their own, with the offsets that they had.
+  /// What lies wholly inside is shared, not copied: the cost is that of the parts at the borders,
+  /// and of the parts of sequences between them.
+  static PatternPtr part(const PatternPtr& whole, int64_t from, int64_t to);
+
   /// Calls visit(offset, length) for the blocks of positions [from, to) in data order; `base` is
   /// added to the offsets. Adjacent blocks are not merged.
   template <class Visit>
@@ -81,6 +98,15 @@ class Pattern {
 
  private:
   static PatternPtr make_sequence(std::vector<Placed> parts);
+  static PatternPtr part_of_loop(const Pattern& whole, int64_t from, int64_t to);
+  /// The child that holds position `from` of a loop or a sequence, and where it begins.
+  struct Child {
+    const Pattern* pattern;
+    int64_t data_begin, offset;
+  };
+  Child child_at(int64_t from) const;
+  /// The first of the sequence's parts that ends behind position `from`.
+  std::vector<Part>::const_iterator part_at(int64_t from) const;
 
   Kind kind_ = Kind::block;
   int64_t size_ = 0;
@@ -128,11 +154,9 @@ void Pattern::for_each_block(int64_t from, int64_t to, int64_t base, Visit&& vis
       child_->for_each_block(std::max<int64_t>(from - position, 0), to - position,
                              base + i * stride_, visit);
   } else {
-    auto part = std::upper_bound(parts_.begin(), parts_.end(), from,
-                                 [](int64_t at, const Part& p) { return at < p.data_begin; });
-    for (--part; part != parts_.end() && part->data_begin < to; ++part)
-      part->child->for_each_block(std::max<int64_t>(from - part->data_begin, 0),
-                                  to - part->data_begin, base + part->offset, visit);
+    for (auto at = part_at(from); at != parts_.end() && at->data_begin < to; ++at)
+      at->child->for_each_block(std::max<int64_t>(from - at->data_begin, 0), to - at->data_begin,
+                                base + at->offset, visit);
   }
 }
 

@@ -104,6 +104,47 @@ TEST(Pattern, PartsOfItAreTheSameBytes) {
   }
 }
 
+TEST(Pattern, APartAsAPatternIsTheSameBytes) {
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    test::Random random(seed);
+    const Sample s = random_sample(random, 4, random.below(2));
+    const int64_t size = int64_t(s.bytes.size());
+    const int64_t from = random.between(0, size), to = random.between(from, size);
+    ASSERT_EQ(bytes_of(Pattern::part(s.pattern, from, to)),
+              Bytes(s.bytes.begin() + from, s.bytes.begin() + to))
+        << seed;
+  }
+}
+
+TEST(Pattern, APartOfARegularOneIsAFewNumbers) {
+  const PatternPtr rows = Pattern::loop(Pattern::loop(Pattern::block(4), 1000, 8), 10'000, 8003);
+  const PatternPtr part = Pattern::part(rows, 6000 * 1000 + 17, 30'000'017);
+  EXPECT_EQ(part->size(), 24'000'000);
+  EXPECT_LT(part->footprint(), 3000);
+}
+
+TEST(Pattern, RepeatsAsItsBytesDo) {
+  int repeating = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    test::Random random(seed);
+    const Sample s = random_sample(random, 4, true);
+    if (!s.pattern->sorted() || s.bytes.empty()) continue;
+    const int64_t from = random.below(int64_t(s.bytes.size()));
+    const int64_t to = random.between(from + 1, int64_t(s.bytes.size()));
+    const auto repeat = s.pattern->repeat(from, to);
+    if (!repeat) continue;
+    ASSERT_EQ(repeat->begin, s.bytes[size_t(from)]) << seed;
+    ASSERT_EQ(repeat->end, s.bytes[size_t(to - 1)] + 1) << seed;
+    auto has = [&](int64_t at) { return std::binary_search(s.bytes.begin(), s.bytes.end(), at); };
+    for (int64_t at = repeat->begin; at + repeat->stride < repeat->end; ++at) {
+      ASSERT_EQ(has(at), has(at + repeat->stride)) << seed;
+      ASSERT_TRUE(repeat->stride != 0 || has(at)) << seed;
+    }
+    repeating += repeat->stride > 0;
+  }
+  EXPECT_GT(repeating, 100);
+}
+
 TEST(Pattern, EncodingKeepsTheBytes) {
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     test::Random random(seed);
