@@ -7,6 +7,8 @@
 #include <new>
 #include <thread>
 
+#include "mpiio/coverage.h"
+
 namespace haichi::mpiio {
 CollectiveBuffer::CollectiveBuffer(const Config& config) : config_(config) {}
 
@@ -84,51 +86,12 @@ bool CollectiveBuffer::order_free(const plan::Slice& slice) {
   return !window.overlap;
 }
 
-void CollectiveBuffer::merge_blocks(Window& window) const {
-  std::vector<plan::Extent>& runs = window.runs;
-  // Blocks of each rank are ascending; merge neighbours pairwise until one ascending list is left.
-  std::vector<size_t> bounds = {0};
-  for (const Access& access : *config_.others) {
-    access.for_each_block(access.position_of(window.extent.begin),
-                          access.position_of(window.extent.end),
-                          [&](int64_t at, int64_t n) { runs.push_back({at, at + n}); });
-    if (runs.size() > bounds.back()) bounds.push_back(runs.size());
-  }
-  auto before = [](const plan::Extent& a, const plan::Extent& b) { return a.begin < b.begin; };
-  std::vector<plan::Extent> merged;
-  while (bounds.size() > 2) {
-    merged.resize(runs.size());
-    std::vector<size_t> next = {0};
-    for (size_t i = 0; i + 1 < bounds.size(); i += 2) {
-      const auto first = runs.begin() + int64_t(bounds[i]);
-      const auto middle = runs.begin() + int64_t(bounds[i + 1]);
-      const size_t stop = bounds[std::min(i + 2, bounds.size() - 1)];
-      const auto last = runs.begin() + int64_t(stop);
-      std::merge(first, middle, middle, last, merged.begin() + int64_t(bounds[i]), before);
-      next.push_back(stop);
-    }
-    runs.swap(merged);
-    bounds = std::move(next);
-  }
-}
-
 void CollectiveBuffer::cover(Window& window) const {
   if (window.covered) return;
   window.covered = true;
-  window.overlap = false;
-  std::vector<plan::Extent>& runs = window.runs;
-  runs.clear();
-  merge_blocks(window);
-  size_t kept = 0;
-  for (const plan::Extent& block : runs) {
-    if (kept > 0 && block.begin <= runs[kept - 1].end) {
-      window.overlap = window.overlap || block.begin < runs[kept - 1].end;
-      runs[kept - 1].end = std::max(runs[kept - 1].end, block.end);
-    } else {
-      runs[kept++] = block;
-    }
-  }
-  runs.resize(kept);
+  Coverage found = coverage_of(*config_.others, window.extent);
+  window.overlap = found.overlap;
+  window.runs = std::move(found.runs);
 }
 
 template <class FileAccess>

@@ -7,6 +7,7 @@
 
 #include "base/worker.h"
 #include "mpiio/access.h"
+#include "mpiio/run_list.h"
 #include "mpiio/two_phase.h"
 #include "mpiio/window_file.h"
 

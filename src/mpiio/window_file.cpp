@@ -35,7 +35,7 @@ bool wants_rmw(const FileWindow& window, const AggregatorFile& file, Holes holes
 void write_separately(const FileWindow& window, const AggregatorFile& file, FileOutcome& outcome) {
   const int64_t begin_ns = now_ns();
   int64_t bytes = 0;
-  for (const plan::Extent& run : window.runs) {
+  for (const plan::Extent run : window.runs) {
     const std::span<const std::byte> from(window.at(run.begin), size_t(run.size()));
     const Status done = write_fully(*file.os, file.fd, from, run.begin);
     note(outcome, done);

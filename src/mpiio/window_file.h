@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/os.h"
+#include "mpiio/run_list.h"
 #include "plan/file_domains.h"
 #include "trace/recorder.h"
 
@@ -28,7 +29,7 @@ struct AggregatorFile {
 struct FileWindow {
   plan::Extent extent;
   std::byte* memory = nullptr;
-  std::vector<plan::Extent> runs;  ///< bytes that some rank gives or wants, ascending and disjoint
+  RunList runs;  ///< bytes that some rank gives or wants, ascending
   std::byte* at(int64_t offset) const { return memory + (offset - extent.begin); }
 };
 

@@ -1,0 +1,212 @@
+#include "mpiio/coverage.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace haichi::mpiio {
+namespace {
+
+using plan::Extent;
+
+// A list of blocks becomes a bit map where that is smaller: from one block in this many bytes on.
+constexpr int64_t kBytesPerBlock = 8 * sizeof(Extent);
+// A shorter list is always a list.
+constexpr size_t kSmallList = 256;
+// Fewer periods than this are not worth looking for.
+constexpr int64_t kFewPeriods = 4;
+
+/// One bit for each byte of an extent.
+class BitMap {
+ public:
+  explicit BitMap(Extent extent)
+      : origin_(extent.begin), size_(extent.size()), words_(size_t(size_ / 64 + 1)) {}
+
+  /// True if a byte of the block was marked before.
+  bool mark(Extent block) {
+    const int64_t first = block.begin - origin_, last = block.end - origin_ - 1;
+    const uint64_t left = ~uint64_t{0} << (first % 64), right = ~uint64_t{0} >> (63 - last % 64);
+    size_t at = size_t(first / 64);
+    const size_t stop = size_t(last / 64);
+    if (at == stop) return mark(at, left & right);
+    bool twice = mark(at, left);
+    while (++at < stop) twice |= mark(at, ~uint64_t{0});
+    return twice | mark(stop, right);
+  }
+
+  void add_runs(RunList& runs) const {
+    for (int64_t at = next(0, true); at < size_;) {
+      const int64_t end = next(at, false);
+      runs.add({origin_ + at, origin_ + end});
+      at = next(end, true);
+    }
+  }
+
+ private:
+  bool mark(size_t word, uint64_t bits) {
+    const bool twice = words_[word] & bits;
+    words_[word] |= bits;
+    return twice;
+  }
+  // The first byte from `at` on that is marked, or not; at most the size.
+  int64_t next(int64_t at, bool marked) const {
+    if (at >= size_) return size_;
+    const uint64_t flip = marked ? 0 : ~uint64_t{0};
+    size_t word = size_t(at / 64);
+    uint64_t bits = (words_[word] ^ flip) & (~uint64_t{0} << (at % 64));
+    while (bits == 0)
+      if (++word == words_.size())
+        return size_;
+      else
+        bits = words_[word] ^ flip;
+    return std::min(size_, int64_t(word) * 64 + std::countr_zero(bits));
+  }
+
+  const int64_t origin_, size_;
+  std::vector<uint64_t> words_;
+};
+
+template <class Visit>
+void for_each_block(const Access& access, Extent extent, Visit&& visit) {
+  access.for_each_block(access.position_of(extent.begin), access.position_of(extent.end),
+                        [&](int64_t at, int64_t n) { visit(Extent{at, at + n}); });
+}
+
+/// The blocks of all accesses in one list, each access's ascending; or in a bit map, if there are
+/// too many.
+struct Collected {
+  std::vector<Extent> blocks;
+  std::vector<size_t> ends;  // in `blocks`, one an access that has any
+  std::optional<BitMap> map;
+  bool overlap = false;
+};
+
+Collected collect(std::span<const Access> accesses, Extent extent) {
+  Collected found;
+  const size_t most = std::max(kSmallList, size_t(extent.size() / kBytesPerBlock));
+  auto mark = [&](Extent block) { found.overlap |= found.map->mark(block); };
+  for (const Access& access : accesses) {
+    for_each_block(access, extent, [&](Extent block) {
+      if (found.map) return mark(block);
+      if (found.blocks.size() < most) return found.blocks.push_back(block);
+      found.map.emplace(extent);
+      std::for_each(found.blocks.begin(), found.blocks.end(), mark);
+      found.blocks = {};
+      mark(block);
+    });
+    if (found.ends.empty() ? !found.blocks.empty() : found.blocks.size() > found.ends.back())
+      found.ends.push_back(found.blocks.size());
+  }
+  return found;
+}
+
+/// The k-way merge: each list's first block is in a heap, the lowest on top.
+void merge(const Collected& lists, Coverage& coverage) {
+  struct Head {
+    size_t at, end;
+  };
+  std::vector<Head> heads;
+  size_t begin = 0;
+  for (const size_t end : lists.ends) {
+    heads.push_back({begin, end});
+    begin = end;
+  }
+  auto later = [&](const Head& a, const Head& b) {
+    return lists.blocks[a.at].begin > lists.blocks[b.at].begin;
+  };
+  std::make_heap(heads.begin(), heads.end(), later);
+  Extent run{};
+  while (!heads.empty()) {
+    std::pop_heap(heads.begin(), heads.end(), later);
+    const Extent block = lists.blocks[heads.back().at];
+    if (++heads.back().at == heads.back().end)
+      heads.pop_back();
+    else
+      std::push_heap(heads.begin(), heads.end(), later);
+    if (run.empty()) {
+      run = block;
+    } else if (block.begin <= run.end) {
+      coverage.overlap |= block.begin < run.end;
+      run.end = std::max(run.end, block.end);
+    } else {
+      coverage.runs.add(run);
+      run = block;
+    }
+  }
+  if (!run.empty()) coverage.runs.add(run);
+}
+
+void add_blocks(std::span<const Access> accesses, Extent extent, Coverage& coverage) {
+  if (extent.empty()) return;
+  const Collected found = collect(accesses, extent);
+  coverage.overlap |= found.overlap;
+  if (found.map)
+    found.map->add_runs(coverage.runs);
+  else
+    merge(found, coverage);
+}
+
+/// Where all accesses repeat, and at which distance; a distance of 0: each has all bytes there.
+std::optional<Pattern::Repeat> common_repeat(std::span<const Access> accesses, Extent window) {
+  Pattern::Repeat common{0, window.begin, window.end};
+  for (const Access& access : accesses) {
+    const int64_t from = access.position_of(window.begin), to = access.position_of(window.end);
+    if (from >= to) continue;
+    const auto own = access.repeat(from, to);
+    if (!own) return std::nullopt;
+    common.begin = std::max(common.begin, own->begin);
+    common.end = std::min(common.end, own->end);
+    if (own->stride != 0)
+      common.stride = common.stride ? std::lcm(common.stride, own->stride) : own->stride;
+    // Checked here too, so that the multiple stays small.
+    if ((common.end - common.begin) / kFewPeriods < common.stride) return std::nullopt;
+  }
+  return common;
+}
+
+/// Whole periods from `first` on, `periods` of them, the first of which has these runs. The first
+/// and the last go in by themselves, since they may touch what is beside them.
+void add_periods(const RunList& first, int64_t stride, int64_t periods, int64_t begin,
+                 RunList& runs) {
+  if (first.empty()) return;
+  auto add_shifted = [&](size_t from, int64_t shift) {
+    for (size_t i = from; i < first.size(); ++i)
+      runs.add({first[i].begin + shift, first[i].end + shift});
+  };
+  if (first.front().size() == stride) return runs.add({begin, begin + periods * stride});
+  add_shifted(0, 0);
+  // A run across the border of two periods: what repeats begins behind it.
+  const bool wraps = first.front().begin == begin && first.back().end == begin + stride;
+  const int64_t cut = wraps ? first.front().size() : 0;
+  if (wraps) runs.add({begin + stride, begin + stride + cut});
+  std::vector<Extent> again;
+  for (size_t i = wraps; i < first.size(); ++i)
+    again.push_back({first[i].begin + stride, first[i].end + stride});
+  if (wraps) again.back().end += cut;
+  runs.add_repeated(std::move(again), stride, size_t(periods - 2));
+  add_shifted(wraps, (periods - 1) * stride);
+}
+
+}  // namespace
+
+Coverage coverage_of(std::span<const Access> accesses, Extent window) {
+  Coverage coverage;
+  const auto repeat = common_repeat(accesses, window);
+  if (!repeat || repeat->stride == 0) {
+    add_blocks(accesses, window, coverage);
+    return coverage;
+  }
+  const int64_t periods = (repeat->end - repeat->begin) / repeat->stride;
+  const int64_t end = repeat->begin + periods * repeat->stride;
+  add_blocks(accesses, {window.begin, repeat->begin}, coverage);
+  Coverage first;
+  add_blocks(accesses, {repeat->begin, repeat->begin + repeat->stride}, first);
+  coverage.overlap |= first.overlap;
+  add_periods(first.runs, repeat->stride, periods, repeat->begin, coverage.runs);
+  add_blocks(accesses, {end, window.end}, coverage);
+  return coverage;
+}
+
+}  // namespace haichi::mpiio
