@@ -22,8 +22,12 @@ int64_t floor_divide(int64_t a, int64_t b) {
   return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-// How many equal parts in a row, at equal distances, become a loop.
+// How many equal parts in a row, at equal distances, become a loop; and how many blocks among other
+// blocks, where a list needs 8 bytes for each.
 constexpr size_t kRunForLoop = 3;
+constexpr size_t kBlocksForLoop = 32;
+// How many blocks in a row become a list among other parts.
+constexpr size_t kBlocksForList = 8;
 
 // Equal for the purpose of making loops; structure is compared for blocks only, which is what
 // indexed types consist of.
@@ -31,33 +35,47 @@ bool interchangeable(const PatternPtr& a, const PatternPtr& b) {
   return a == b || (a->is_block() && b->is_block() && a->size() == b->size());
 }
 
-// Joins neighbouring blocks, then turns runs of equal parts at equal distances into loops.
-std::vector<Pattern::Placed> compressed(std::vector<Pattern::Placed> parts) {
-  std::vector<Pattern::Placed> joined;
-  joined.reserve(parts.size());
-  for (auto& part : parts) {
+// Joins neighbouring blocks. In place: these lists may be the largest that there are.
+void join_neighbours(std::vector<Pattern::Placed>& parts) {
+  size_t kept = 0;
+  int64_t joined = 0;  // bytes by which the last kept block must grow
+  auto grow = [&] {
+    if (joined > 0)
+      parts[kept - 1].pattern = Pattern::block(parts[kept - 1].pattern->size() + joined);
+    joined = 0;
+  };
+  for (Pattern::Placed& part : parts) {
     if (part.pattern->empty()) continue;
-    if (!joined.empty() && joined.back().pattern->is_block() && part.pattern->is_block() &&
-        joined.back().offset + joined.back().pattern->size() == part.offset) {
-      joined.back().pattern = Pattern::block(joined.back().pattern->size() + part.pattern->size());
+    if (kept > 0 && part.pattern->is_block() && parts[kept - 1].pattern->is_block() &&
+        parts[kept - 1].offset + parts[kept - 1].pattern->size() + joined == part.offset) {
+      joined += part.pattern->size();
       continue;
     }
-    joined.push_back(std::move(part));
+    grow();
+    if (&part != &parts[kept]) parts[kept] = std::move(part);
+    ++kept;
   }
-  std::vector<Pattern::Placed> result;
-  for (size_t i = 0; i < joined.size();) {
+  grow();
+  parts.resize(kept);
+}
+
+// Turns runs of equal parts at equal distances into loops, in place.
+void find_loops(std::vector<Pattern::Placed>& parts) {
+  size_t kept = 0;
+  for (size_t i = 0; i < parts.size();) {
     size_t run = 1;
-    const int64_t stride = i + 1 < joined.size() ? joined[i + 1].offset - joined[i].offset : 0;
-    while (i + run < joined.size() && interchangeable(joined[i].pattern, joined[i + run].pattern) &&
-           joined[i + run].offset - joined[i + run - 1].offset == stride)
+    const int64_t stride = i + 1 < parts.size() ? parts[i + 1].offset - parts[i].offset : 0;
+    while (i + run < parts.size() && interchangeable(parts[i].pattern, parts[i + run].pattern) &&
+           parts[i + run].offset - parts[i + run - 1].offset == stride)
       ++run;
-    if (run < kRunForLoop) run = 1;
-    result.push_back(
-        {joined[i].offset,
-         run == 1 ? joined[i].pattern : Pattern::loop(joined[i].pattern, int64_t(run), stride)});
+    const bool among_blocks = run < parts.size() && parts[i].pattern->is_block();
+    if (run < (among_blocks ? kBlocksForLoop : kRunForLoop)) run = 1;
+    Pattern::Placed found = std::move(parts[i]);
+    if (run > 1) found.pattern = Pattern::loop(found.pattern, int64_t(run), stride);
+    parts[kept++] = std::move(found);
     i += run;
   }
-  return result;
+  parts.resize(kept);
 }
 
 }  // namespace
@@ -103,10 +121,72 @@ PatternPtr Pattern::sequence(std::vector<Placed> parts) {
       part.offset += part.pattern->parts_[0].offset;
       part.pattern = PatternPtr(part.pattern->parts_[0].child);
     }
-  parts = compressed(std::move(parts));
+  join_neighbours(parts);
+  find_loops(parts);
   if (parts.empty()) return block(0);
+  parts = with_lists(std::move(parts));
   if (parts.size() == 1 && parts[0].offset == 0) return parts[0].pattern;
   return make_sequence(std::move(parts));
+}
+
+// Offsets of a list are the parent's, so that the list is the whole pattern where it can be.
+std::vector<Pattern::Placed> Pattern::with_lists(std::vector<Placed> parts) {
+  size_t kept = 0;
+  for (size_t i = 0; i < parts.size();) {
+    size_t blocks = 0;
+    while (i + blocks < parts.size() && parts[i + blocks].pattern->is_block()) ++blocks;
+    if (blocks >= kBlocksForList) {
+      PatternPtr list = list_of(std::span(parts).subspan(i, blocks));
+      i += blocks;
+      parts[kept++] = {0, std::move(list)};
+    } else {
+      Placed part = std::move(parts[i++]);
+      parts[kept++] = std::move(part);
+    }
+  }
+  parts.resize(kept);
+  return parts;
+}
+
+PatternPtr Pattern::list_of(std::span<const Placed> blocks) {
+  const int64_t each = blocks[0].pattern->size();
+  const bool equal = std::all_of(blocks.begin(), blocks.end(),
+                                 [&](const Placed& p) { return p.pattern->size() == each; });
+  std::vector<int64_t> offsets, ends;
+  offsets.reserve(blocks.size());
+  if (!equal) ends.reserve(blocks.size());
+  int64_t data = 0;
+  for (const Placed& placed : blocks) {
+    offsets.push_back(placed.offset);
+    data += placed.pattern->size();
+    if (!equal) ends.push_back(data);
+  }
+  return make_list(std::move(offsets), std::move(ends), equal ? each : 0);
+}
+
+PatternPtr Pattern::make_list(std::vector<int64_t> offsets, std::vector<int64_t> ends,
+                              int64_t each) {
+  auto pattern = std::make_shared<Pattern>(Key{});
+  pattern->kind_ = Kind::list;
+  pattern->each_ = each;
+  pattern->offsets_ = std::move(offsets);
+  pattern->ends_ = std::move(ends);
+  const size_t n = pattern->offsets_.size();
+  pattern->blocks_ = int64_t(n);
+  pattern->size_ = pattern->end_of(n - 1);
+  pattern->begin_ = INT64_MAX;
+  pattern->end_ = INT64_MIN;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t offset = pattern->offsets_[i];
+    const int64_t end = offset + pattern->end_of(i) - pattern->begin_of(i);
+    pattern->sorted_ = pattern->sorted_ && offset >= pattern->end_;
+    pattern->begin_ = std::min(pattern->begin_, offset);
+    pattern->end_ = std::max(pattern->end_, end);
+  }
+  pattern->footprint_ =
+      int64_t(sizeof(Pattern) +
+              (pattern->offsets_.capacity() + pattern->ends_.capacity()) * sizeof(int64_t));
+  return pattern;
 }
 
 PatternPtr Pattern::make_sequence(std::vector<Placed> parts) {
@@ -151,6 +231,11 @@ int64_t Pattern::bytes_below(int64_t offset) const {
           std::clamp<int64_t>(floor_divide(offset - child_->begin_, stride_), 0, count_ - 1);
       return i * child_->size_ + child_->bytes_below(offset - i * stride_);
     }
+    case Kind::list: {
+      const auto behind = std::lower_bound(offsets_.begin(), offsets_.end(), offset);
+      const size_t i = size_t(behind - offsets_.begin()) - 1;
+      return std::min(begin_of(i) + offset - offsets_[i], end_of(i));
+    }
     case Kind::sequence: {
       auto part = std::lower_bound(
           parts_.begin(), parts_.end(), offset,
@@ -182,6 +267,11 @@ std::optional<int64_t> Pattern::contiguous_at(int64_t from, int64_t to) const {
   int64_t base = 0;
   const Pattern* node = this;
   while (node->kind_ != Kind::block) {
+    if (node->kind_ == Kind::list) {
+      const size_t i = node->index_at(from);
+      if (to > node->end_of(i)) return std::nullopt;
+      return base + node->offsets_[i] + from - node->begin_of(i);
+    }
     const Child child = node->child_at(from);
     if (to > child.data_begin + child.pattern->size_) return std::nullopt;
     from -= child.data_begin;
@@ -199,6 +289,10 @@ std::optional<Pattern::Repeat> Pattern::repeat(int64_t from, int64_t to) const {
   for_each_block(to - 1, to, 0, [&](int64_t at, int64_t) { result.end = at + 1; });
   const Pattern* node = this;
   while (node->kind_ != Kind::block) {
+    if (node->kind_ == Kind::list) {
+      if (to > node->end_of(node->index_at(from))) return std::nullopt;
+      break;
+    }
     const Child child = node->child_at(from);
     if (to > child.data_begin + child.pattern->size_) {
       if (node->kind_ == Kind::sequence) return std::nullopt;
@@ -230,6 +324,32 @@ PatternPtr Pattern::part_of_loop(const Pattern& whole, int64_t from, int64_t to)
   return sequence(std::move(parts));
 }
 
+// Blocks that are cut stand beside the list of the others, which may stay one of equal blocks.
+PatternPtr Pattern::part_of_list(const Pattern& whole, int64_t from, int64_t to) {
+  size_t first = whole.index_at(from);
+  size_t last = whole.index_at(to - 1) + 1;
+  auto cut = [&](size_t i) -> Placed {
+    const int64_t lo = std::max(from, whole.begin_of(i)), hi = std::min(to, whole.end_of(i));
+    return {whole.offsets_[i] + lo - whole.begin_of(i), block(hi - lo)};
+  };
+  std::vector<Placed> parts;
+  std::optional<Placed> behind;
+  if (from > whole.begin_of(first)) parts.push_back(cut(first++));
+  if (first < last && to < whole.end_of(last - 1)) behind = cut(--last);
+  if (first < last) {
+    const auto range = [&](const std::vector<int64_t>& all) {
+      return all.empty() ? all
+                         : std::vector(all.begin() + int64_t(first), all.begin() + int64_t(last));
+    };
+    std::vector<int64_t> ends = range(whole.ends_);
+    for (int64_t& end : ends) end -= whole.begin_of(first);
+    parts.push_back({0, make_list(range(whole.offsets_), std::move(ends), whole.each_)});
+  }
+  if (behind) parts.push_back(std::move(*behind));
+  return parts.size() == 1 && parts[0].offset == 0 ? parts[0].pattern
+                                                   : make_sequence(std::move(parts));
+}
+
 PatternPtr Pattern::part(const PatternPtr& whole, int64_t from, int64_t to) {
   from = std::max<int64_t>(from, 0);
   to = std::min(to, whole->size_);
@@ -237,6 +357,7 @@ PatternPtr Pattern::part(const PatternPtr& whole, int64_t from, int64_t to) {
   if (from == 0 && to == whole->size_) return whole;
   if (whole->kind_ == Kind::block) return shifted(block(to - from), from);
   if (whole->kind_ == Kind::loop) return part_of_loop(*whole, from, to);
+  if (whole->kind_ == Kind::list) return part_of_list(*whole, from, to);
   std::vector<Placed> parts;
   for (auto at = whole->part_at(from); at != whole->parts_.end() && at->data_begin < to; ++at)
     parts.push_back({at->offset, part(at->child, from - at->data_begin, to - at->data_begin)});
@@ -245,6 +366,7 @@ PatternPtr Pattern::part(const PatternPtr& whole, int64_t from, int64_t to) {
 
 // Encoding: int64 words. One record per distinct node, children before parents:
 //   block:    0 size          loop: 1 count stride child          sequence: 2 n (offset child)*n
+//   list:     3 n size offset*n   or, with blocks of different sizes, 4 n offset*n end*n
 // where `child` is the index of an earlier record; the last record is the root.
 namespace {
 
@@ -265,6 +387,14 @@ std::vector<std::byte> Pattern::encode() const {
     } else if (node->kind_ == Kind::loop) {
       const int64_t child = self(self, node->child_.get());
       out.words.insert(out.words.end(), {1, node->count_, node->stride_, child});
+    } else if (node->kind_ == Kind::list) {
+      const int64_t n = node->blocks_;
+      if (node->each_ > 0)
+        out.words.insert(out.words.end(), {3, n, node->each_});
+      else
+        out.words.insert(out.words.end(), {4, n});
+      for (const auto* list : {&node->offsets_, &node->ends_})
+        out.words.insert(out.words.end(), list->begin(), list->end());
     } else {
       std::vector<int64_t> record = {2, int64_t(node->parts_.size())};
       for (const Part& part : node->parts_) {
@@ -305,6 +435,15 @@ Result<PatternPtr> Pattern::decode(std::span<const std::byte> data) {
       }
       nodes.push_back(make_sequence(std::move(parts)));
       at += 2 + 2 * n;
+    } else if (kind == 3 && left() >= 3 && words[at + 1] > 0 && words[at + 2] > 0 &&
+               left() - 3 >= size_t(words[at + 1])) {
+      const auto offsets = words.begin() + int64_t(at) + 3;
+      nodes.push_back(make_list({offsets, offsets + words[at + 1]}, {}, words[at + 2]));
+      at += 3 + size_t(words[at + 1]);
+    } else if (kind == 4 && words[at + 1] > 0 && (left() - 2) / 2 >= size_t(words[at + 1])) {
+      const auto offsets = words.begin() + int64_t(at) + 2, ends = offsets + words[at + 1];
+      nodes.push_back(make_list({offsets, ends}, {ends, ends + words[at + 1]}, 0));
+      at += 2 + 2 * size_t(words[at + 1]);
     } else {
       return fail(EBADMSG, "damaged datatype description from another rank");
     }

@@ -18,9 +18,10 @@ namespace haichi::mpiio {
 class Pattern;
 using PatternPtr = std::shared_ptr<const Pattern>;
 
-/// A tree of strided blocks. Every byte of the data has a *position* (0..size()-1, the order of the
-/// MPI typemap) and an *offset* (where it lies, relative to the pattern's origin; may be negative).
-/// Immutable, shared freely between threads and between parents.
+/// A tree of strided blocks, with lists of blocks where there is no stride. Every byte of the data
+/// has a *position* (0..size()-1, the order of the MPI typemap) and an *offset* (where it lies,
+/// relative to the pattern's origin; may be negative). Immutable, shared freely between threads and
+/// between parents.
 ///
 /// The factories normalise: a contiguous vector becomes one block, equal blocks at equal distances
 /// become a loop, nothing has size 0 inside.
@@ -90,7 +91,7 @@ class Pattern {
   static Result<PatternPtr> decode(std::span<const std::byte> data);
 
  private:
-  enum class Kind : int64_t { block, loop, sequence };
+  enum class Kind : int64_t { block, loop, sequence, list };
   struct Key {};  // lets make_shared call a constructor that nobody else can
 
  public:
@@ -98,6 +99,13 @@ class Pattern {
 
  private:
   static PatternPtr make_sequence(std::vector<Placed> parts);
+  /// Blocks at offsets without a rule; `ends` in data order, or empty if each block has `each`.
+  static PatternPtr make_list(std::vector<int64_t> offsets, std::vector<int64_t> ends,
+                              int64_t each);
+  /// The same of blocks, which must not be empty.
+  static PatternPtr list_of(std::span<const Placed> blocks);
+  static std::vector<Placed> with_lists(std::vector<Placed> parts);
+  static PatternPtr part_of_list(const Pattern& whole, int64_t from, int64_t to);
   static PatternPtr part_of_loop(const Pattern& whole, int64_t from, int64_t to);
   /// The child that holds position `from` of a loop or a sequence, and where it begins.
   struct Child {
@@ -115,10 +123,20 @@ class Pattern {
   int64_t blocks_ = 1;
   int64_t footprint_ = 0;
   bool sorted_ = true;
-  int64_t count_ = 0;        // loop
-  int64_t stride_ = 0;       // loop
-  PatternPtr child_;         // loop
-  std::vector<Part> parts_;  // sequence
+  int64_t count_ = 0;             // loop
+  int64_t stride_ = 0;            // loop
+  PatternPtr child_;              // loop
+  std::vector<Part> parts_;       // sequence
+  std::vector<int64_t> offsets_;  // list
+  std::vector<int64_t> ends_;     // list: positions; empty if all blocks have the same size
+  int64_t each_ = 0;              // list: that size, else 0
+
+  size_t index_at(int64_t position) const {
+    if (each_ > 0) return size_t(position / each_);
+    return size_t(std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin());
+  }
+  int64_t end_of(size_t i) const { return each_ > 0 ? int64_t(i + 1) * each_ : ends_[i]; }
+  int64_t begin_of(size_t i) const { return i > 0 ? end_of(i - 1) : 0; }
 };
 
 /// Collects blocks in data order and makes the compact pattern of them.
@@ -153,6 +171,12 @@ void Pattern::for_each_block(int64_t from, int64_t to, int64_t base, Visit&& vis
     for (; position < to; ++i, position += each)
       child_->for_each_block(std::max<int64_t>(from - position, 0), to - position,
                              base + i * stride_, visit);
+  } else if (kind_ == Kind::list) {
+    for (size_t i = index_at(from); i < offsets_.size() && begin_of(i) < to; ++i) {
+      const int64_t begin = begin_of(i);
+      const int64_t lo = std::max(from, begin), hi = std::min(to, end_of(i));
+      visit(base + offsets_[i] + (lo - begin), hi - lo);
+    }
   } else {
     for (auto at = part_at(from); at != parts_.end() && at->data_begin < to; ++at)
       at->child->for_each_block(std::max<int64_t>(from - at->data_begin, 0), to - at->data_begin,

@@ -17,6 +17,20 @@ Bytes bytes_of(const PatternPtr& p) {
   return bytes;
 }
 
+/// Many blocks without a rule, with some regular stretches.
+std::vector<Pattern::Placed> random_blocks(test::Random& random, bool ascending) {
+  std::vector<Pattern::Placed> blocks;
+  const bool equal = random.below(2);
+  const int64_t size = random.between(1, 3);
+  int64_t at = random.between(-10, 10);
+  for (int64_t i = random.between(8, 60); i > 0; --i) {
+    blocks.push_back({at, Pattern::block(equal ? size : random.between(1, 3))});
+    at = ascending ? at + blocks.back().pattern->size() + (i < 40 ? random.between(0, 4) : 2)
+                   : random.between(-90, 90);
+  }
+  return blocks;
+}
+
 /// A random pattern beside the plain list of its bytes.
 struct Sample {
   PatternPtr pattern;
@@ -42,6 +56,12 @@ Sample random_sample(test::Random& random, int depth, bool ascending) {
   }
   std::vector<Pattern::Placed> parts;
   Bytes bytes;
+  if (random.below(3) == 0) {
+    parts = random_blocks(random, ascending);
+    for (const auto& part : parts)
+      for (int64_t i = 0; i < part.pattern->size(); ++i) bytes.push_back(part.offset + i);
+    return {Pattern::sequence(std::move(parts)), bytes};
+  }
   int64_t at = random.between(-10, 10);
   for (int64_t i = random.between(0, 6); i > 0; --i) {
     const Sample child = random_sample(random, depth - 1, ascending);
@@ -161,8 +181,12 @@ TEST(Pattern, RefusesADamagedEncoding) {
   EXPECT_TRUE(Pattern::decode(good));
   EXPECT_FALSE(Pattern::decode(std::span(good).first(good.size() - 8)));
   EXPECT_FALSE(Pattern::decode({}));
-  const std::vector<int64_t> loop_of_itself = {1, 2, 3, 0};
-  EXPECT_FALSE(Pattern::decode(std::as_bytes(std::span(loop_of_itself))));
+  for (const std::vector<int64_t>& damaged : {std::vector<int64_t>{1, 2, 3, 0},  // a loop of itself
+                                              {3, 2, 8, 0},  // fewer offsets than it says
+                                              {3, 0, 8},
+                                              {4, 2, 0, 8, 4},
+                                              {5, 1}})
+    EXPECT_FALSE(Pattern::decode(std::as_bytes(std::span(damaged)))) << damaged[0];
 }
 
 TEST(Pattern, AVectorOf48000RegionsIsAFewNumbers) {
@@ -171,6 +195,21 @@ TEST(Pattern, AVectorOf48000RegionsIsAFewNumbers) {
   EXPECT_LT(hpio->encode().size(), 100u);
   EXPECT_EQ(hpio->blocks(), 48000);
   EXPECT_EQ(hpio->bytes_below(int64_t{768} * 4000 * 1000 + 5), 3744 * 1000 + 5);
+}
+
+TEST(Pattern, AnIrregularTypeIsAWordARegionOrTwo) {
+  test::Random random(1);
+  std::vector<Pattern::Placed> equal, ragged;
+  for (int64_t i = 0, at = 0; i < 100'000; ++i) {
+    equal.push_back({at, Pattern::block(8)});
+    ragged.push_back({at, Pattern::block(random.between(1, 8))});
+    at += random.between(9, 100);
+  }
+  const PatternPtr words = Pattern::sequence(std::move(equal));
+  EXPECT_LT(words->footprint(), 100'000 * 8 + 1000);
+  EXPECT_LT(words->encode().size(), 100'000u * 8 + 1000);
+  EXPECT_LT(Pattern::part(words, 3, 400'003)->footprint(), 50'000 * 8 + 2000);
+  EXPECT_LT(Pattern::sequence(std::move(ragged))->footprint(), 100'000 * 16 + 1000);
 }
 
 TEST(Pattern, AnIndexedTypeThatIsRegularBecomesALoop) {
