@@ -199,3 +199,21 @@ def overhead(context: typer.Context) -> None:
         sys.stderr.write(f"haichi measure: {script} is not here\n")
         raise typer.Exit(BAD_INPUT)
     os.execv(sys.executable, [sys.executable, str(script), *context.args])
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def kernels(context: typer.Context) -> None:
+    """What flattening datatypes and merging ranks' lists cost (bench/kernels, google-benchmark)."""
+    program = paths.program("kernels")
+    if not program.exists():
+        sys.stderr.write(
+            f"haichi measure: no {program}: install libbenchmark-dev, then ./haichi build\n"
+        )
+        raise typer.Exit(BAD_INPUT)
+    out = paths.OUT / "measure" / "kernels.json"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    words = [f"--benchmark_out={out}", "--benchmark_out_format=json", *context.args]
+    os.execv(program, [str(program), *words])
