@@ -69,7 +69,6 @@ class CollectiveBuffer : public plan::Buffers {
   };
   Seen seen(const Place& place) const;
   void cover(Window& window) const;
-  void merge_blocks(Window& window) const;
   /// Has access() run on the window, by the worker if there is one.
   template <class FileAccess>
   void start_access(const plan::Slice& slice, FileAccess&& access);
