@@ -57,12 +57,14 @@ def test(*, quick: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="haichi-fresh-", dir="/var/tmp") as folder:
         home = Path(folder)
         home.chmod(0o755)
-        archive = home / "root.tar"
+        archive, commit = home / "root.tar", home / "commit.tar"
+        _archive_commit(commit)  # once: all legs see the same, whatever is committed meanwhile
         _make_root(archive)
         commands = (("test", "--quick") if quick else ("test",), ("demo",))
         for user in ("root", USER):
             root = home / user
             _unpack_root(archive, root, user)
+            _give_checkout(commit, root, user)
             for words in commands:
                 _run_leg(root, Leg(user, words), total)
             shutil.rmtree(root)
@@ -109,9 +111,13 @@ def _unpack_root(archive: Path, root: Path, user: str) -> None:
             shutil.copyfile(name, target)
     if user != "root":
         shell.must(["chroot", root, "useradd", "--create-home", user], "useradd", log)
+
+
+def _give_checkout(commit: Path, root: Path, user: str) -> None:
+    log = LOGS / f"checkout-{user}.log"
     checkout = root / _home(user).lstrip("/") / "haichi"
     checkout.mkdir(parents=True)
-    _copy_commit(checkout)
+    shell.must(["tar", "-C", checkout, "-xf", commit], "unpacking the commit", log)
     if user != "root":
         shell.must(["chroot", root, "chown", "-R", f"{user}:", _home(user)], "chown", log)
 
@@ -127,15 +133,14 @@ def _certificates() -> set[str]:
     return {name for name in names if name.startswith("/") and Path(name).is_file()}
 
 
-def _copy_commit(checkout: Path) -> None:
-    """Writes the tree of HEAD, which is what somebody who clones the project gets."""
+def _archive_commit(archive: Path) -> None:
+    """Keeps the tree of HEAD, which is what somebody who clones the project gets."""
     git = ["git", "-c", "safe.directory=*", "-C", str(paths.ROOT)]
     changed = shell.output([*git, "status", "--porcelain"])
     if changed:
         shell.say(f"haichi: {len(changed.splitlines())} changes are not committed and not tested")
-    archive = subprocess.Popen([*git, "archive", "HEAD"], stdout=subprocess.PIPE)
-    unpack = subprocess.run(["tar", "-C", checkout, "-x"], stdin=archive.stdout, check=False)
-    if archive.wait() or unpack.returncode:
+    done = subprocess.run([*git, "archive", "--output", archive, "HEAD"], check=False)
+    if done.returncode:
         raise Stop(f"git archive of {paths.ROOT} failed: commit something first")
 
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <new>
+#include <tuple>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -110,9 +112,15 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
   return noted(state, {&ran, &buffers.status()});
 }
 
-/// Carries the access out as planned. Returns this rank's error as an errno value.
-int transfer(FileState& state, const CollectiveCall& call, Request& request,
-             const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
+/// What became of the access on this rank.
+struct Carried {
+  int code;            ///< an errno value, or 0
+  bool alone = false;  ///< no rank depended on another
+};
+
+/// Carries the access out as planned.
+Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
+                 const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
   const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
   mpiio::TwoPhaseOptions options = state.options();
   std::vector<mpiio::RankDemand> demands;
@@ -120,7 +128,7 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   const bool by_bytes = mpiio::may_go_by_bytes(state.placement, options);
   Result<std::vector<mpiio::Access>> announced(all.size());
   if (by_bytes) announced = announced_accesses(all, limit);
-  if (!announced) return noted(state, announced.error());
+  if (!announced) return {noted(state, announced.error())};
   for (size_t r = 0; r < all.size(); ++r) {
     const Announcement& a = all[r];
     options.buffer = std::min(options.buffer, a.window);
@@ -134,27 +142,42 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   const mpiio::TwoPhasePlan plan =
       mpiio::plan_two_phase(state.placement, options, call.direction, demands);
   describe(record, state, plan, all);
-  if (plan.direct) return access_directly(state, call, request, trace);
+  if (plan.direct) return {access_directly(state, call, request, trace), true};
   if (!by_bytes && state.is_aggregator()) announced = announced_accesses(all, limit);
-  if (!announced) return noted(state, announced.error());
+  if (!announced) return {noted(state, announced.error())};
   auto others = collect_accesses(state, plan, all, *announced, request.access);
-  if (!others) return noted(state, others.error());
+  if (!others) return {noted(state, others.error())};
   for (mpiio::Access& access : *others) access.clip(limit);
-  return exchange_and_access(state, call, request, plan, *others, record, trace);
+  return {exchange_and_access(state, call, request, plan, *others, record, trace)};
 }
 
 /// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the
 /// job ends, with a word, instead of hanging.
-int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
-                      const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
+Carried transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
+                          const std::vector<Announcement>& all, CallRecord& record,
+                          CallTrace& trace) {
   try {
     return transfer(state, call, request, all, record, trace);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
         call.name);
     real().Abort(handles().comm_world, kOutOfMemoryExit);
-    return ENOMEM;
+    return {ENOMEM};
   }
+}
+
+/// The worst error of all ranks and the time of the slowest: what failed on an aggregator failed
+/// for those whose bytes it had.
+std::pair<int, int64_t> agree_on_outcome(FileState& state, int code, int64_t elapsed_ns,
+                                         CallTrace& trace) {
+  const int64_t mine[2] = {code, elapsed_ns};
+  int64_t worst[2] = {mine[0], mine[1]};
+  const int64_t begin_ns = now_ns();
+  if (real().Allreduce(mine, worst, 2, handles().int64, handles().op_max, state.comm) !=
+      MPI_SUCCESS)
+    worst[0] = std::max<int64_t>(worst[0], EIO);
+  trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
+  return {int(worst[0]), worst[1]};
 }
 
 /// Sees that there is memory for the exchange before the ranks depend on each other.
@@ -180,16 +203,11 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   const std::string why_not = all ? objection(*all) : all.error().text;
   if (why_not.empty()) {
     outcome.taken = record.handled = true;
-    const int code = transfer_or_abort(state, call, request, *all, record, trace);
-    int64_t mine[2] = {code, now_ns() - begin_ns};
-    int64_t worst[2] = {mine[0], mine[1]};
-    const int64_t agree_ns = now_ns();
-    if (real().Allreduce(mine, worst, 2, handles().int64, handles().op_max, state.comm) !=
-        MPI_SUCCESS)
-      worst[0] = std::max<int64_t>(worst[0], EIO);
-    trace.add(trace::Phase::agree, 0, agree_ns, now_ns(), 0);
-    record.elapsed_ns = worst[1];
-    outcome.error = error_class_of(int(worst[0]));
+    auto [code, alone] = transfer_or_abort(state, call, request, *all, record, trace);
+    record.elapsed_ns = now_ns() - begin_ns;
+    if (!alone)
+      std::tie(code, record.elapsed_ns) = agree_on_outcome(state, code, record.elapsed_ns, trace);
+    outcome.error = error_class_of(code);
     outcome.bytes = request.access.end() - request.access.begin();
     if (!call.offset) move_pointer(file, state, request, outcome.bytes);
   } else {

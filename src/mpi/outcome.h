@@ -10,7 +10,7 @@ namespace haichi::mpi {
 /// What became of a call. If not taken, the real call must be made, on every rank of the file.
 struct CollectiveOutcome {
   bool taken = false;
-  int error = MPI_SUCCESS;  ///< an MPI error class; of a blocking call equal on all ranks
+  int error = MPI_SUCCESS;  ///< an MPI error class; equal on all ranks if they exchanged bytes
   int64_t bytes = 0;        ///< this rank's, really transferred
 };
 

@@ -160,7 +160,11 @@ class Call(Form):
     bytes: Bytes = Field(0, description="Bytes that the program read or wrote, sum over ranks.")
     file_begin: NonNegativeInt = Field(0, description="First byte of the file that was touched.")
     file_end: NonNegativeInt = Field(0, description="One past the last byte that was touched.")
-    seconds: Seconds = Field(0.0, description="Time of the slowest rank in the call, in seconds.")
+    seconds: Seconds = Field(
+        0.0,
+        description="Time of the slowest rank in the call, in seconds; of rank 0 if no bytes "
+        "were exchanged.",
+    )
     aggregators: list[NonNegativeInt] = Field(
         default_factory=list,
         description="Ranks (of MPI_COMM_WORLD) that accessed the file for all, in the order in "
