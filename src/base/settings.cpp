@@ -22,7 +22,7 @@ constexpr Setting kTable[] = {
     {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes_or_none, "0", "",
      "Size of an aggregator's collective buffer in bytes; one cycle moves half of it. 0 is 16 KiB "
      "for "
-     "each rank of the file, at least 256 KiB and at most 16 MiB."},
+     "each rank of the file, at least 256 KiB (512 on a single node) and at most 16 MiB."},
     {"io.enable", "HAICHI_IO_ENABLE", "haichi_io", Kind::choice, "on", "on|off",
      "off hands collective file accesses to the MPI library."},
     {"io.holes", "HAICHI_IO_HOLES", "haichi_holes", Kind::choice, "auto", "auto|separate|rmw",

@@ -10,6 +10,7 @@
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 #include "mpi/small_messages.h"
+#include "mpiio/sieve.h"
 
 namespace haichi::mpi {
 namespace {
@@ -97,6 +98,7 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
   a.hull_end = hull.end;
   a.bytes = access.end() - access.begin();
   a.blocks = access.blocks();
+  a.sieved = mpiio::sieved_bytes(access);
   const mpiio::AggregatorFile file = state.aggregator_file();
   struct stat facts;
   if (file.fd >= 0 && file.os->fstat(file.fd, &facts) == 0) a.file_size = facts.st_size;

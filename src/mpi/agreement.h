@@ -15,7 +15,7 @@
 
 namespace haichi::mpi {
 
-/// Fixed-size record of one rank, gathered on all (344 bytes a rank).
+/// Fixed-size record of one rank, gathered on all (352 bytes a rank).
 struct Announcement {
   uint64_t options;    ///< fingerprint of the hints in force
   int64_t window;      ///< largest collective buffer in bytes that this rank can do with; 0: this
@@ -24,6 +24,7 @@ struct Announcement {
   int64_t hull_end;
   int64_t bytes;      ///< that the rank accesses
   int64_t blocks;     ///< contiguous pieces of the file that these are, about
+  int64_t sieved;     ///< bytes of the file that reading by sieving would take
   int64_t file_size;  ///< seen by an aggregator, else -1
   int64_t has_file;   ///< 1 if the rank could access the file itself
   /// Size of the encoded access if it fits below; 0 if it must be asked for.

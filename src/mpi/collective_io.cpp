@@ -11,12 +11,11 @@
 #include "base/log.h"
 #include "generated/real.h"
 #include "mpi/agreement.h"
-#include "mpi/bounce_memory.h"
 #include "mpi/call_trace.h"
 #include "mpi/compat/handles.h"
 #include "mpi/executor.h"
+#include "mpi/own_part_io.h"
 #include "mpiio/collective_buffer.h"
-#include "mpiio/direct.h"
 #include "mpiio/domains_by_bytes.h"
 
 namespace haichi::mpi {
@@ -63,23 +62,6 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
   record.window = plan.window;
   record.cycles = plan.domains.cycles();
   record.why = plan.why;
-}
-
-/// Every rank accesses the file itself. Returns this rank's error as an errno value.
-int access_directly(FileState& state, const CollectiveCall& call, const Request& request,
-                    CallTrace& trace) {
-  const int64_t bytes = request.access.end() - request.access.begin();
-  BounceMemory bounce(request.memory->contiguous_at(0, bytes) ? 0 : bytes);
-  mpiio::DirectSchedule schedule(call.direction, bytes);
-  mpiio::DirectBuffers buffers({.own = &request.access,
-                                .memory = static_cast<std::byte*>(call.memory),
-                                .memory_pattern = request.memory,
-                                .file = state.aggregator_file(),
-                                .bounce = bounce.span(),
-                                .record = CallTrace::record_phase,
-                                .record_context = &trace});
-  const Status ran = Executor(state.comm, 0, &trace).run(schedule, buffers);
-  return noted(state, {&ran, &buffers.status()});
 }
 
 /// The two phases. Returns this rank's error as an errno value.
@@ -135,6 +117,7 @@ Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
     demands.push_back({{a.hull_begin, std::min(a.hull_end, limit)},
                        a.bytes,
                        a.blocks,
+                       a.sieved,
                        a.has_file != 0,
                        (*announced)[r].empty() ? nullptr : &(*announced)[r]});
   }
@@ -142,7 +125,10 @@ Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
   const mpiio::TwoPhasePlan plan =
       mpiio::plan_two_phase(state.placement, options, call.direction, demands);
   describe(record, state, plan, all);
-  if (plan.direct) return {access_directly(state, call, request, trace), true};
+  if (plan.direct) {
+    const Status done = transfer_own_part(state, call, request, trace);
+    return {noted(state, {&done}), true};
+  }
   if (!by_bytes && state.is_aggregator()) announced = announced_accesses(all, limit);
   if (!announced) return {noted(state, announced.error())};
   auto others = collect_accesses(state, plan, all, *announced, request.access);

@@ -4,10 +4,8 @@
 
 #include "base/clock.h"
 #include "base/os.h"
-#include "mpi/bounce_memory.h"
 #include "mpi/call_trace.h"
-#include "mpiio/direct.h"
-#include "mpiio/sieve.h"
+#include "mpi/own_part_io.h"
 
 namespace haichi::mpi {
 namespace {
@@ -25,44 +23,8 @@ int clip_at_end(FileState& state, mpiio::Access& access) {
   return 0;
 }
 
-/// Bytes that pass through memory of our own.
-int64_t bounced(const Request& request, bool sieve) {
-  if (sieve) return request.access.hull().size();
-  const int64_t bytes = size_of(request.access);
-  return request.memory->contiguous_at(0, bytes) ? 0 : bytes;
-}
-
-Status transfer(FileState& state, const CollectiveCall& call, const Request& request, bool sieve,
-                CallTrace& trace) {
-  BounceMemory window(bounced(request, sieve));
-  const mpiio::Access& own = request.access;
-  auto* const memory = static_cast<std::byte*>(call.memory);
-  if (sieve)
-    return mpiio::read_by_sieving({.own = &own,
-                                   .memory = memory,
-                                   .memory_pattern = request.memory,
-                                   .file = state.aggregator_file(),
-                                   .window = window.span(),
-                                   .record = CallTrace::record_phase,
-                                   .record_context = &trace});
-  mpiio::DirectBuffers buffers({.own = &own,
-                                .memory = memory,
-                                .memory_pattern = request.memory,
-                                .file = state.aggregator_file(),
-                                .bounce = window.span(),
-                                .record = CallTrace::record_phase,
-                                .record_context = &trace});
-  plan::Slice whole;
-  whole.size = size_of(own);
-  if (call.direction == Direction::write)
-    buffers.write_file(whole, 0);
-  else
-    buffers.read_file(whole, 0);
-  return buffers.status();
-}
-
 void describe(CallRecord& record, const FileState& state, const CollectiveCall& call,
-              const Request& request, bool sieve) {
+              const Request& request) {
   const plan::Extent hull = request.access.hull();
   record.handled = true;
   record.bytes = size_of(request.access);
@@ -70,7 +32,7 @@ void describe(CallRecord& record, const FileState& state, const CollectiveCall& 
   record.file_end = hull.end;
   if (state.rank != 0) return;
   record.why.push_back("each rank for itself, at once: a nonblocking collective waits for nobody");
-  if (sieve)
+  if (reads_by_sieving(call, request))
     record.why.push_back("small pieces are read through windows");
   else if (call.direction == Direction::write)
     record.why.push_back("every piece is written by itself: no other rank's bytes are touched");
@@ -102,14 +64,12 @@ CollectiveOutcome run_own_part(MPI_File file, FileState& state, const Collective
   if (request.refusal.empty()) {
     int code = reading ? clip_at_end(state, request.access) : 0;
     CallTrace trace(state, record);
-    const bool sieve =
-        reading && mpiio::worth_sieving(size_of(request.access), request.access.blocks());
-    if (code == 0 && !request.access.empty()) {
-      const Status done = transfer(state, call, request, sieve, trace);
+    if (code == 0) {
+      const Status done = transfer_own_part(state, call, request, trace);
       code = noted(state, {&done});
     }
     outcome = {true, error_class_of(code), size_of(request.access)};
-    describe(record, state, call, request, sieve);
+    describe(record, state, call, request);
     if (!call.offset) move_pointer(file, state, request, outcome.bytes);
   } else {
     record.why.push_back(request.refusal);

@@ -13,10 +13,6 @@
 
 namespace haichi::mpiio {
 
-/// Records intervals for the report; may be null. `begin_ns` and `end_ns` are haichi::now_ns().
-using RecordPhase = void (*)(void* context, trace::Phase, int64_t cycle, int64_t begin_ns,
-                             int64_t end_ns, int64_t bytes);
-
 /// Not thread-safe: used by the one thread that runs the schedule. Where there is a worker, windows
 /// are read and written by it, while this thread works on the other window.
 class CollectiveBuffer : public plan::Buffers {

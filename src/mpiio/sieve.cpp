@@ -9,10 +9,12 @@
 namespace haichi::mpiio {
 namespace {
 
-// From this mean size of the pieces on, a system call for each costs less than the bytes between.
-constexpr int64_t kSievePiece = 512;
 // A hole of at least this size is skipped instead of read.
 constexpr int64_t kReadThrough = 64 << 10;
+
+// How many places of an access are looked at, and how many bytes of the file there.
+constexpr int kSamples = 4;
+constexpr int64_t kSample = 64 << 10;
 
 /// One window: positions of the access, and the part of the file that holds them.
 struct Group {
@@ -22,12 +24,12 @@ struct Group {
 
 class Sieve {
  public:
-  explicit Sieve(const SieveRead& read) : read_(read), group_{read.own->begin(), 0, {}} {
+  explicit Sieve(const OwnPart& part) : part_(part), group_{part.own->begin(), 0, {}} {
     group_.to = group_.from;
   }
 
   Status run() {
-    read_.own->for_each_block(read_.own->begin(), read_.own->end(),
+    part_.own->for_each_block(part_.own->begin(), part_.own->end(),
                               [&](int64_t at, int64_t n) { add(at, n); });
     flush();
     return status_;
@@ -35,7 +37,7 @@ class Sieve {
 
  private:
   void add(int64_t at, int64_t size) {
-    const int64_t capacity = int64_t(read_.window.size());
+    const int64_t capacity = int64_t(part_.bounce.size());
     while (size > 0) {
       if (group_.to == group_.from) group_.part = {at, at};
       const int64_t room = capacity - (at - group_.part.begin);
@@ -54,44 +56,61 @@ class Sieve {
   void flush() {
     if (group_.to == group_.from) return;
     const int64_t begin_ns = now_ns();
-    const auto part = read_.window.first(size_t(group_.part.size()));
-    const auto got = read_fully(*read_.file.os, read_.file.fd, part, group_.part.begin);
+    const auto part = part_.bounce.first(size_t(group_.part.size()));
+    const auto got = read_fully(*part_.file.os, part_.file.fd, part, group_.part.begin);
     if (!got && status_) status_ = tl::unexpected(got.error());
     const int64_t valid = got.value_or(0);
     memset(part.data() + valid, 0, part.size() - size_t(valid));
     deliver();
-    if (read_.record)
-      read_.record(read_.record_context, trace::Phase::read, 0, begin_ns, now_ns(), valid);
+    if (part_.record)
+      part_.record(part_.record_context, trace::Phase::read, 0, begin_ns, now_ns(), valid);
     group_.from = group_.to;
   }
 
-  /// The pieces move together at the front of the window, then all of them to their places at once.
   void deliver() {
-    std::byte* packed = read_.window.data();
-    read_.own->for_each_block(group_.from, group_.to, [&](int64_t at, int64_t n) {
-      memmove(packed, read_.window.data() + (at - group_.part.begin), size_t(n));
-      packed += n;
+    const int64_t first = part_.own->begin();
+    const Pattern& memory = *part_.memory_pattern;
+    int64_t position = group_.from - first;
+    const auto all = memory.contiguous_at(position, group_.to - first);
+    std::byte* next = all ? part_.memory + *all : nullptr;
+    part_.own->for_each_block(group_.from, group_.to, [&](int64_t at, int64_t n) {
+      const std::byte* from = part_.bounce.data() + (at - group_.part.begin);
+      if (next) {
+        memcpy(next, from, size_t(n));
+        next += n;
+        return;
+      }
+      memory.for_each_block(position, position + n, 0, [&](int64_t to, int64_t m) {
+        memcpy(part_.memory + to, from, size_t(m));
+        from += m;
+      });
+      position += n;
     });
-    const std::byte* next = read_.window.data();
-    const int64_t first = read_.own->begin();
-    read_.memory_pattern->for_each_block(group_.from - first, group_.to - first, 0,
-                                         [&](int64_t at, int64_t n) {
-                                           memcpy(read_.memory + at, next, size_t(n));
-                                           next += n;
-                                         });
   }
 
-  const SieveRead& read_;
+  const OwnPart& part_;
   Group group_;
   Status status_;
 };
 
 }  // namespace
 
-bool worth_sieving(int64_t bytes, int64_t blocks) {
-  return bytes > 0 && blocks > 1 && bytes / blocks < kSievePiece;
+int64_t sieved_bytes(const Access& access) {
+  if (access.empty()) return 0;
+  const int64_t bytes = access.end() - access.begin();
+  int64_t wanted = 0, read = 0;
+  for (int i = 0; i < kSamples; ++i) {
+    const int64_t position = access.begin() + bytes / kSamples * i;
+    int64_t offset = 0;
+    access.for_each_block(position, position + 1, [&](int64_t at, int64_t) { offset = at; });
+    const int64_t last = access.position_of(offset + kSample);
+    wanted += last - position;
+    // Up to the last byte that is wanted: what lies behind it may be a hole that is skipped.
+    access.for_each_block(last - 1, last, [&](int64_t at, int64_t) { read += at + 1 - offset; });
+  }
+  return int64_t(double(bytes) * double(read) / double(wanted));
 }
 
-Status read_by_sieving(const SieveRead& read) { return Sieve(read).run(); }
+Status read_by_sieving(const OwnPart& part) { return Sieve(part).run(); }
 
 }  // namespace haichi::mpiio

@@ -6,28 +6,15 @@
 // meantime; see "Nonblocking collectives" in docs/notes.md.
 #pragma once
 
-#include <cstdint>
-#include <span>
-
-#include "mpiio/collective_buffer.h"
+#include "mpiio/own_part.h"
 
 namespace haichi::mpiio {
 
-/// True if a system call for each of `blocks` pieces costs more than reading the bytes between.
-bool worth_sieving(int64_t bytes, int64_t blocks);
+/// About how many bytes of the file sieving would read for an access: from a few samples.
+int64_t sieved_bytes(const Access& access);
 
-struct SieveRead {
-  const Access* own;  ///< ascending; no byte lies at or behind the end of the file
-  std::byte* memory;  ///< origin of the user's buffer
-  PatternPtr memory_pattern;
-  AggregatorFile file;
-  std::span<std::byte> window;  ///< at least one byte
-  RecordPhase record = nullptr;
-  void* record_context = nullptr;
-};
-
-/// Reads all pieces into the user's buffer. Bytes that are not there after all are given as zeros.
-/// The first failure is returned; later windows are still tried.
-Status read_by_sieving(const SieveRead& read);
+/// Reads all pieces, with `bounce` as the window. Bytes that are not there after all are given as
+/// zeros. The first failure is returned; later windows are still tried.
+Status read_by_sieving(const OwnPart& part);
 
 }  // namespace haichi::mpiio

@@ -16,7 +16,7 @@ Status read(StridedAccess& c, size_t window) {
                           .memory = c.memory.data(),
                           .memory_pattern = c.memory_pattern,
                           .file = {&c.file, 3, true},
-                          .window = room});
+                          .bounce = room});
 }
 
 TEST(Sieve, ReadsEachByteAndTouchesNoOther) {
@@ -67,11 +67,23 @@ TEST(Sieve, AFailureIsReportedAndTheRestIsRead) {
   EXPECT_EQ(c.memory.front(), std::byte{3});
 }
 
-TEST(Sieve, OnlyManySmallPiecesAreWorthIt) {
-  EXPECT_TRUE(worth_sieving(4000, 100));
-  EXPECT_FALSE(worth_sieving(100, 1));
-  EXPECT_FALSE(worth_sieving(100 << 20, 100));
-  EXPECT_FALSE(worth_sieving(0, 0));
+int64_t sieved(int64_t block, int64_t stride, int64_t count) {
+  return sieved_bytes(Access(View{7, Pattern::block(block), stride}, 0, block * count));
+}
+
+TEST(Sieve, EstimatesWhatItReads) {
+  EXPECT_EQ(sieved_bytes(Access()), 0);
+  EXPECT_EQ(sieved(100, 100, 1), 100);
+  EXPECT_NEAR(double(sieved(64, 256, 10'000)), 64 * 4 * 10'000, 0.02 * 64 * 4 * 10'000);
+  // Holes that are skipped are not read.
+  EXPECT_EQ(sieved(1000, 1 << 20, 50), 1000 * 50);
+}
+
+// Rows of a block: dense within a plane, with far jumps from plane to plane.
+TEST(Sieve, EstimatesByPlaces) {
+  const PatternPtr plane = Pattern::loop(Pattern::block(1280), 64, 2560);
+  const Access access(View{0, plane, 10 << 20}, 0, 1280 * 64 * 100);
+  EXPECT_NEAR(double(sieved_bytes(access)), 2.0 * 1280 * 64 * 100, 0.05 * 2560 * 64 * 100);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mpiio/domains_by_bytes.h"
+#include "mpiio/read_cost.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -20,8 +21,9 @@ Step exchange_step(Step::Kind kind, int peer, plan::Slice from, plan::Slice to) 
   return step;
 }
 
-// From this mean size of a rank's pieces on, a system call for each costs less than moving them.
-constexpr int64_t kDirectPiece = 3072;
+// From this mean size of a rank's pieces on, a system call for each write costs less than moving
+// them: it takes the file's lock and looks for its pages.
+constexpr int64_t kDirectWrite = 16 << 10;
 // The same where the file system is behind a network, and a request costs a round trip to a server.
 constexpr int64_t kDirectPieceApart = 1 << 20;
 // A window is not made smaller than this only to have more cycles that overlap.
@@ -39,9 +41,25 @@ plan::Extent range_of(const std::vector<RankDemand>& demands) {
   return range.empty() ? plan::Extent{} : range;
 }
 
+/// Why every rank of a single node shall read the file itself, or empty.
+std::string why_read_alone(const std::vector<RankDemand>& demands) {
+  double alone = 0, exchange = 0;
+  for (const RankDemand& demand : demands) {
+    if (demand.hull.empty()) continue;
+    const ReadSize size{demand.bytes, demand.blocks, demand.sieved};
+    alone += cost_alone(size);
+    exchange += cost_of_exchange(size);
+  }
+  if (alone > exchange) return "";
+  return fmt::format(
+      "no exchange: all ranks are on one node, and reading alone should take {:.1f} ms of a "
+      "processor, through windows {:.1f} ms",
+      alone * 1e-6, exchange * 1e-6);
+}
+
 /// Why every rank shall access the file itself, or empty.
 std::string why_direct(const placement::Placement& placement, const TwoPhaseOptions& options,
-                       const std::vector<RankDemand>& demands) {
+                       Direction direction, const std::vector<RankDemand>& demands) {
   if (options.aggregators > 0 || !options.may_go_direct) return "";
   int64_t bytes = 0, blocks = 0;
   for (const RankDemand& demand : demands) {
@@ -50,9 +68,11 @@ std::string why_direct(const placement::Placement& placement, const TwoPhaseOpti
     bytes += demand.bytes;
     blocks += demand.blocks;
   }
+  if (blocks == 0) return "";
   const bool apart = placement.nodes() > 1;
-  const int64_t least = least_direct_piece(placement);
-  if (blocks == 0 || bytes / blocks < least) return "";
+  if (!apart && direction == Direction::read) return why_read_alone(demands);
+  const int64_t least = apart ? kDirectPieceApart : kDirectWrite;
+  if (bytes / blocks < least) return "";
   return fmt::format("no exchange: {}their pieces have {} bytes in the mean, at least {}",
                      apart ? "" : "all ranks are on one node, and ", bytes / blocks, least);
 }
@@ -80,10 +100,6 @@ bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions&
   return placement.nodes() == 1 && options.aggregators == 0 && options.may_go_direct;
 }
 
-int64_t least_direct_piece(const placement::Placement& placement) {
-  return placement.nodes() > 1 ? kDirectPieceApart : kDirectPiece;
-}
-
 plan::Aggregators aggregators_for(const placement::Placement& placement,
                                   const TwoPhaseOptions& options) {
   if (may_be_direct(placement, options)) {
@@ -102,7 +118,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   TwoPhasePlan result;
   result.direction = direction;
   result.aggregators = aggregators_for(placement, options);
-  if (std::string why = why_direct(placement, options, demands); !why.empty()) {
+  if (std::string why = why_direct(placement, options, direction, demands); !why.empty()) {
     result.direct = true;
     result.why.push_back(std::move(why));
     return result;

@@ -43,6 +43,7 @@ struct RankDemand {
   plan::Extent hull;  ///< of the file; empty: it has no bytes
   int64_t bytes = 0;
   int64_t blocks = 0;              ///< contiguous pieces of the file
+  int64_t sieved = 0;              ///< bytes that sieving would read; 0: not known
   bool has_file = true;            ///< the rank could access the file itself
   const Access* access = nullptr;  ///< if known on all ranks; else its bytes count as spread evenly
 };
@@ -65,10 +66,6 @@ struct TwoPhasePlan {
 /// True if plan_two_phase may decide that every rank accesses the file itself: all ranks are on one
 /// node and the user did not ask for aggregators. Every rank then needs the file open.
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options);
-
-/// Mean size in bytes from which on pieces are better accessed by their ranks themselves than
-/// brought to an aggregator: by the cost of a system call, or of a request to a server.
-int64_t least_direct_piece(const placement::Placement& placement);
 
 /// The aggregators under the options: as many as wanted, else one per node, else, on a single node,
 /// all ranks, since no network lies between them.

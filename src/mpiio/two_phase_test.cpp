@@ -73,7 +73,7 @@ struct Job {
   Status run(uint64_t seed) {
     std::vector<RankDemand> demands;
     for (const Access& a : accesses)
-      demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), true, &a});
+      demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), 0, true, &a});
     options.may_go_direct = false;
     const TwoPhasePlan plan = plan_two_phase(placement, options, direction, demands);
     std::vector<std::unique_ptr<Worker>> workers(accesses.size());
@@ -239,10 +239,15 @@ TEST(TwoPhase, HolesOfDensePiecesAreReadAndOfWidePiecesAreNot) {
   Job dense = interleaved(2, 100, 64, 128);
   ASSERT_TRUE(dense.run(1));
   EXPECT_EQ(dense.totals.rmw, 1);
-  Job wide = interleaved(2, 15, 3744, 4000);
-  ASSERT_TRUE(wide.run(1));
-  EXPECT_EQ(wide.totals.separate, 1);
-  EXPECT_EQ(wide.file.writes.size(), 30u);
+  Job few_holes = interleaved(2, 15, 3744, 4000);
+  ASSERT_TRUE(few_holes.run(1));
+  EXPECT_EQ(few_holes.totals.rmw, 1);
+  for (const auto& [size, distance] : {std::pair{3744, 9000}, std::pair{3744, 6000}}) {
+    Job wide = interleaved(2, 5, size, distance);
+    ASSERT_TRUE(wide.run(1));
+    EXPECT_EQ(wide.totals.separate, 1) << distance;
+    EXPECT_EQ(wide.file.writes.size(), 10u) << distance;
+  }
   Job full = interleaved(2, 100, 64, 64);
   ASSERT_TRUE(full.run(1));
   EXPECT_EQ(full.totals.whole, 1);

@@ -13,9 +13,10 @@
 namespace haichi::mpiio {
 namespace {
 
-// Below this mean distance between pieces, one read and one write of everything cost less than a
-// system call for each piece. See "Holes" in docs/notes.md.
+// Below these mean distances between pieces, one read and one write of everything cost less than a
+// system call for each piece; the second where little of it is holes. See "Holes" in docs/notes.md.
 constexpr int64_t kRmwDistance = 2048;
+constexpr int64_t kRmwDistanceDense = 8192;
 // Read-modify-write goes in parts of this size, each under its own lock.
 constexpr int64_t kRmwPart = 1 << 20;
 // A reader skips holes of at least this size instead of reading through them.
@@ -29,7 +30,11 @@ bool wants_rmw(const FileWindow& window, const AggregatorFile& file, Holes holes
   if (window.runs.size() == 1 || !file.readable || holes == Holes::separate) return false;
   if (holes == Holes::rmw) return true;
   const int64_t span = window.runs.back().end - window.runs.front().begin;
-  return span / int64_t(window.runs.size()) < kRmwDistance;
+  const int64_t distance = span / int64_t(window.runs.size());
+  if (distance < kRmwDistance || distance >= kRmwDistanceDense) return distance < kRmwDistance;
+  int64_t bytes = 0;
+  for (const plan::Extent run : window.runs) bytes += run.size();
+  return bytes >= span / 4 * 3;
 }
 
 void write_separately(const FileWindow& window, const AggregatorFile& file, FileOutcome& outcome) {

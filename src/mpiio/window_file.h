@@ -25,6 +25,10 @@ struct AggregatorFile {
   bool readable = false;  ///< opened so that read-modify-write is possible
 };
 
+/// Records intervals for the report; may be null. `begin_ns` and `end_ns` are haichi::now_ns().
+using RecordPhase = void (*)(void* context, trace::Phase, int64_t cycle, int64_t begin_ns,
+                             int64_t end_ns, int64_t bytes);
+
 /// One cycle's part of an aggregator's file domain, in memory.
 struct FileWindow {
   plan::Extent extent;

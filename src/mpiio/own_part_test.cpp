@@ -1,9 +1,8 @@
-#include "mpiio/direct.h"
+#include "mpiio/own_part.h"
 
 #include <errno.h>
 #include <gtest/gtest.h>
 
-#include "support/checking_executor.h"
 #include "support/strided_access.h"
 
 namespace haichi::mpiio {
@@ -12,23 +11,20 @@ namespace {
 struct Case : test::StridedAccess {
   using StridedAccess::StridedAccess;
 
-  Status run(Direction direction) {
-    DirectSchedule schedule(direction, access.end() - access.begin());
-    DirectBuffers buffers({.own = &access,
-                           .memory = memory.data(),
-                           .memory_pattern = memory_pattern,
-                           .file = {&file, 3, true},
-                           .bounce = bounce});
-    if (auto ran = test::run_checked({&schedule}, {&buffers}); !ran) return ran;
-    return buffers.status();
+  OwnPart part() {
+    return {.own = &access,
+            .memory = memory.data(),
+            .memory_pattern = memory_pattern,
+            .file = {&file, 3, true},
+            .bounce = bounce};
   }
 };
 
-TEST(Direct, WritesEachByteToItsPlaceAndNothingElse) {
+TEST(OwnPart, WritesEachByteToItsPlaceAndNothingElse) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     Case c(seed);
     for (size_t i = 0; i < c.memory.size(); ++i) c.memory[i] = std::byte(i % 250 + 1);
-    ASSERT_TRUE(c.run(Direction::write));
+    ASSERT_TRUE(write_pieces(c.part()));
     std::vector<std::byte> expected;
     for (const auto& [offset, at] : c.pairs()) {
       if (int64_t(expected.size()) <= offset) expected.resize(size_t(offset) + 1);
@@ -38,30 +34,30 @@ TEST(Direct, WritesEachByteToItsPlaceAndNothingElse) {
   }
 }
 
-TEST(Direct, ReadsEachByteAndTouchesNoOther) {
+TEST(OwnPart, ReadsEachByteAndTouchesNoOther) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     Case c(seed);
     for (int64_t i = 0; i < 1000; ++i) c.file.bytes.push_back(std::byte(i % 250 + 1));
     c.access.clip(700);
     auto expected = c.memory;
     for (const auto& [offset, at] : c.pairs()) expected[size_t(at)] = c.file.bytes[size_t(offset)];
-    ASSERT_TRUE(c.run(Direction::read));
+    ASSERT_TRUE(read_pieces(c.part()));
     ASSERT_EQ(c.memory, expected) << seed;
   }
 }
 
-TEST(Direct, AFailureIsReportedAndWhatFitsIsKept) {
+TEST(OwnPart, AFailureIsReportedAndWhatFitsIsKept) {
   Case c(7);
   c.view = {0, Pattern::block(10), 20};
   c.access = Access(c.view, 0, 100);
   c.memory_pattern = Pattern::block(100);
   c.memory.assign(100, std::byte{5});
   c.file.fail_from = 60;
-  const Status done = c.run(Direction::write);
+  const Status done = write_pieces(c.part());
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ENOSPC);
   EXPECT_EQ(c.file.bytes.size(), 50u);
-  EXPECT_EQ(c.run(Direction::read).error().code, EIO);
+  EXPECT_EQ(read_pieces(c.part()).error().code, EIO);
 }
 
 }  // namespace
