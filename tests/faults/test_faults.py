@@ -177,7 +177,10 @@ def test_write_error(
     assert probe.done.returncode == 0
 
 
-def test_read_error(mpi: mpis.Mpi, tmp_path: Path, faultio: Path) -> None:
+@pytest.mark.parametrize("nodes", [1, RANKS])
+def test_read_error(mpi: mpis.Mpi, tmp_path: Path, faultio: Path, nodes: int) -> None:
+    """Alone on one node, through aggregators and their threads on several."""
+    where = on_nodes(tmp_path) if nodes > 1 else {}
     assert Probe(mpi, str(tmp_path / "x.dat"), "mode=write").classes("write") == {"SUCCESS"}
     probe = Probe(
         mpi,
@@ -186,6 +189,7 @@ def test_read_error(mpi: mpis.Mpi, tmp_path: Path, faultio: Path) -> None:
         preload=str(faultio),
         FAULT_PATH="x.dat",
         FAULT_READ="EIO",
+        **where,
     )
     assert probe.classes("read") == {"IO"}
     assert probe.done.returncode == 0
