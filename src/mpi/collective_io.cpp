@@ -133,7 +133,12 @@ Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
   if (!announced) return {noted(state, announced.error())};
   auto others = collect_accesses(state, plan, all, *announced, request.access);
   if (!others) return {noted(state, others.error())};
-  for (mpiio::Access& access : *others) access.clip(limit);
+  int64_t told = 0;
+  for (mpiio::Access& access : *others) {
+    access.clip(limit);
+    told += access.empty() ? 0 : access.footprint();
+  }
+  state.record.flattening.others_bytes = std::max(state.record.flattening.others_bytes, told);
   return {exchange_and_access(state, call, request, plan, *others, record, trace)};
 }
 

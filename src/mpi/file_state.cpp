@@ -149,6 +149,7 @@ void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datat
   }
   etype_size = elementary->size();
   view = {displacement, tile->pattern, tile->extent};
+  record.flattening.note_view(tile->pattern->blocks(), tile->pattern->footprint());
   if (etype_size == 0) view_refusal_ = "the etype holds no bytes";
 }
 

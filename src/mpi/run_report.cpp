@@ -66,12 +66,24 @@ json to_json(const CallRecord& call) {
           {"bytes_between", call.bytes_between}};
 }
 
+json to_json(const Flattening& f) {
+  return {{"view_blocks", f.view_blocks},
+          {"view_bytes", f.view_bytes},
+          {"memory_blocks", f.memory_blocks},
+          {"memory_bytes", f.memory_bytes},
+          {"others_bytes", f.others_bytes}};
+}
+
 json to_json(const FileRecord& file) {
   json calls = json::array();
   for (const CallRecord& call : file.calls) calls.push_back(to_json(call));
-  return {{"key", file.key},           {"path", file.path},
-          {"hints", file.hints},       {"ignored_hints", file.ignored_hints},
-          {"calls", std::move(calls)}, {"calls_seen", file.calls_seen}};
+  return {{"key", file.key},
+          {"path", file.path},
+          {"hints", file.hints},
+          {"ignored_hints", file.ignored_hints},
+          {"calls", std::move(calls)},
+          {"calls_seen", file.calls_seen},
+          {"flattening", to_json(file.flattening)}};
 }
 
 /// Everything that this rank knows.
@@ -164,6 +176,7 @@ class Merger {
       }
       json& known = result[entry->second];
       known["opens"] = known["opens"].get<int>() + 1;
+      keep_largest(known["flattening"], file["flattening"]);
       known["calls_seen"] = known["calls_seen"].get<int64_t>() + file["calls_seen"].get<int64_t>();
       for (json& call : file["calls"]) known["calls"].push_back(std::move(call));
     }
@@ -191,6 +204,11 @@ class Merger {
     return windows["separate"].get<int64_t>() > 0 ? "separate" : "none";
   }
 
+  static void keep_largest(json& a, const json& b) {
+    for (auto& [name, value] : a.items())
+      value = std::max(value.get<int64_t>(), b[name].get<int64_t>());
+  }
+
   void add_file(json& file, std::map<int64_t, int64_t>& global_call) {
     const int64_t key = file["key"];
     const auto [entry, first] = files_.try_emplace(key);
@@ -199,6 +217,7 @@ class Merger {
       entry->second["opens"] = 1;
       entry->second["calls"] = json::array();
     }
+    keep_largest(entry->second["flattening"], file["flattening"]);
     json& calls = entry->second["calls"];
     for (json& call : file["calls"]) {
       const size_t index = call["index"];

@@ -1,6 +1,7 @@
 // The run report: what each rank recorded, gathered at MPI_Finalize (docs/guide/formats.md).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,6 +32,24 @@ struct CallRecord {
   std::vector<std::string> why;
 };
 
+/// What flattening keeps of the datatypes of one open file on one rank: patterns (mpiio/pattern.h).
+/// The largest of each so far. Bytes are those of memory, blocks the contiguous pieces that they
+/// stand for (INT64_MAX if there are more).
+struct Flattening {
+  int64_t view_blocks = 0, view_bytes = 0;      ///< one tile of the view; kept while it is set
+  int64_t memory_blocks = 0, memory_bytes = 0;  ///< of the user's buffer; for the time of a call
+  int64_t others_bytes = 0;  ///< what other ranks told this aggregator; for the time of a call
+
+  void note_view(int64_t blocks, int64_t bytes) {
+    view_blocks = std::max(view_blocks, blocks);
+    view_bytes = std::max(view_bytes, bytes);
+  }
+  void note_memory(int64_t blocks, int64_t bytes) {
+    memory_blocks = std::max(memory_blocks, blocks);
+    memory_bytes = std::max(memory_bytes, bytes);
+  }
+};
+
 /// All accesses of one open file. `key` is equal on all ranks of the file and differs between
 /// files.
 struct FileRecord {
@@ -40,6 +59,7 @@ struct FileRecord {
   std::vector<CallRecord> calls;  ///< the first of them
   std::map<std::string, std::string> hints;
   std::vector<std::string> ignored_hints;
+  Flattening flattening;
 };
 
 /// Most calls listed per file; later ones are counted.

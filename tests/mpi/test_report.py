@@ -116,6 +116,12 @@ def test_the_report_of_a_real_run_is_right(made: Path) -> None:
         check_call(call, RANKS, [0, 2])
         assert call.bytes_inside == call.bytes_between
 
+    kept = together.flattening
+    assert (kept.view_blocks, kept.memory_blocks) == (1, 1)
+    assert 0 < kept.view_bytes < 500 and 0 < kept.memory_bytes < 500
+    # Of four ranks that say as much each.
+    assert kept.view_bytes <= kept.others_bytes < 4 * 1000
+
     odd = file_of(report, "odd.dat")
     (call,) = odd.calls
     check_call(call, 2, [1, 3])  # ranks of MPI_COMM_WORLD, not of the file's communicator

@@ -24,6 +24,7 @@ from haichi.report.summary import (
     count_list,
     differing_settings,
     events_by_call,
+    flattening,
     group_calls,
     holes,
     joined_files,
@@ -337,6 +338,8 @@ def _file(file: File) -> Markup:
     if file.ignored_hints:
         ignored = [[tag("code", hint), " "] for hint in dict.fromkeys(file.ignored_hints)]
         parts.append(tag("p", "Hints that were given and ignored: ", ignored, cls="hints"))
+    if kept := flattening(file):
+        parts.append(tag("p", f"Datatypes kept: {kept}.", cls="soft"))
     groups = group_calls(file)
     if groups:
         parts.append(_calls_table(groups))

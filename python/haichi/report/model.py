@@ -193,6 +193,28 @@ class Call(Form):
     bytes_between: Bytes = Field(0, description="Bytes exchanged between ranks of two nodes.")
 
 
+class Flattening(Form):
+    """What haichi keeps of a file's datatypes: strided blocks, not lists of regions. The largest of
+    each over ranks and calls."""
+
+    view_blocks: NonNegativeInt = Field(
+        0, description="Contiguous blocks of one tile of the view; 0 if no view was set."
+    )
+    view_bytes: Bytes = Field(
+        0, description="Memory that the view's tile takes, while the view is set."
+    )
+    memory_blocks: NonNegativeInt = Field(
+        0, description="Contiguous blocks of the user's memory in a call."
+    )
+    memory_bytes: Bytes = Field(
+        0, description="Memory that the datatype of a call takes, during the call."
+    )
+    others_bytes: Bytes = Field(
+        0,
+        description="Memory that the other ranks' accesses take on an aggregator, during a call.",
+    )
+
+
 class File(Form):
     """A file as the program opened it; one that is opened again may be listed again."""
 
@@ -213,6 +235,9 @@ class File(Form):
     )
     calls_not_listed: NonNegativeInt = Field(
         0, description="Further accesses that the bounded record has no room for."
+    )
+    flattening: Flattening = Field(
+        default_factory=Flattening, description="What is kept of its datatypes."
     )
 
 

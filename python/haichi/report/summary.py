@@ -16,8 +16,8 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from haichi.report.model import Call, Event, File, PhaseName, Report
-from haichi.report.units import plural
+from haichi.report.model import Call, Event, File, Flattening, PhaseName, Report
+from haichi.report.units import format_bytes, plural
 
 OUTPUT_SETTINGS = {"config", "log", "report.file", "report.events"}
 PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
@@ -217,9 +217,31 @@ def joined_files(report: Report) -> list[File]:
                 "opens": before.opens + file.opens,
                 "calls": before.calls + file.calls,
                 "calls_not_listed": before.calls_not_listed + file.calls_not_listed,
+                "flattening": _largest(before.flattening, file.flattening),
             }
         )
     return list(files.values())
+
+
+def _largest(one: Flattening, other: Flattening) -> Flattening:
+    known = Flattening.model_fields
+    return Flattening(**{name: max(getattr(one, name), getattr(other, name)) for name in known})
+
+
+def flattening(file: File) -> str:
+    """What is kept of the file's datatypes, in words; empty if there was nothing to keep."""
+    kept = file.flattening
+    parts = [
+        f"{what} of {plural(blocks, 'block')} in {format_bytes(held)}"
+        for what, blocks, held in (
+            ("view", kept.view_blocks, kept.view_bytes),
+            ("memory", kept.memory_blocks, kept.memory_bytes),
+        )
+        if held
+    ]
+    if kept.others_bytes:
+        parts.append(f"other ranks' views in {format_bytes(kept.others_bytes)} on an aggregator")
+    return ", ".join(parts)
 
 
 def group_calls(file: File) -> list[CallGroup]:

@@ -18,6 +18,7 @@ from haichi.report.summary import (
     aggregators,
     count_list,
     differing_settings,
+    flattening,
     group_calls,
     holes,
     joined_files,
@@ -92,6 +93,8 @@ def _print_file(console: Console, file: File) -> None:
             "  ".join(dict.fromkeys(file.ignored_hints)),
             indent=2,
         )
+    if kept := flattening(file):
+        _line(console, ("datatypes kept  ", "dim"), kept, indent=2)
     for group in group_calls(file):
         _print_group(console, group)
     if file.calls_not_listed:

@@ -103,6 +103,13 @@ class _Maker:
             "ignored_hints": ["romio_ds_write"],
             "calls": [self.call(index, writing=index % 2 == 0) for index in range(calls)],
             "calls_not_listed": 0,
+            "flattening": {
+                "view_blocks": 1500,
+                "view_bytes": 224,
+                "memory_blocks": 3,
+                "memory_bytes": 512,
+                "others_bytes": 8192,
+            },
         }
 
     def call(self, index: int, writing: bool) -> dict[str, Any]:

@@ -92,11 +92,14 @@ def test_openings_of_one_file_are_joined(write: Callable[..., Path]) -> None:
     document = synthetic.report(calls=2)
     first = document["files"][0]
     second = dict(first, opens=1, calls=[dict(first["calls"][0], index=7)], calls_not_listed=3)
+    second["flattening"] = {"view_blocks": 9000, "memory_bytes": 7}
     other = dict(first, path="other.dat", calls=[])
     document["files"] = [first, second, other]
     joined, alone = joined_files(load(write(document=document)))
     assert (joined.opens, joined.calls_not_listed, alone.path) == (3, 3, "other.dat")
     assert [call.index for call in joined.calls] == [0, 1, 7]
+    kept = joined.flattening
+    assert (kept.view_blocks, kept.view_bytes, kept.memory_bytes) == (9000, 224, 512)
 
 
 def shown(runs: list[Run], summary: Summary, width: int = 200) -> str:
@@ -112,6 +115,8 @@ def test_the_text_says_what_was_done_and_why(runs: Load) -> None:
         "out.dat  collective, opened 2 times",
         "hints in force  cb_buffer_size=1048576  cb_nodes=4",
         "hints ignored   romio_ds_write",
+        "datatypes kept  view of 1500 blocks in 224 B, memory of 3 blocks in 512 B, other ranks' "
+        "views in 8.00 KiB on an aggregator",
         "call 0  MPI_File_write_all  handled by haichi",
         "4 aggregators (roundrobin, ranks 0, 4, 8, 12), order nd_rank_shift, window 32, holes rmw",
         "exchanged 21.4 MiB inside nodes, 64.3 MiB between nodes (75 % between)",
