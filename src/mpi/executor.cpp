@@ -18,6 +18,9 @@ constexpr int kNobodysTag = 99;  // no message has it: probing for it only makes
 // How a rank waits for its node before it sleeps.
 constexpr int kSpins = 64;
 constexpr int kYields = 4;
+// Most bytes that lie packed for messages that are under way, unless a single one has more: what a
+// network holds is less, and a collective buffer can be much more.
+constexpr int64_t kMostPacked = 1 << 20;
 
 }  // namespace
 
@@ -63,7 +66,11 @@ Status Executor::start_send(const Step& step) {
   transfer.slice = step.from;
   std::byte* data = buffers_->contiguous(step.from);
   if (data == nullptr) {
-    transfer.staging = staging(step.from.size);
+    const int64_t size = step.from.size;
+    const auto room = [&] { return packed_ == 0 || packed_ + size <= kMostPacked; };
+    if (auto done = wait_until(room); !done) return done;
+    packed_ += size;
+    transfer.staging = staging(size);
     data = transfer.staging.get();
     buffers_->gather(step.from, data);
   }
@@ -118,6 +125,7 @@ void Executor::finish(Transfer& transfer) {
   transfer.complete = true;
   if (transfer.is_send) {
     --sends_;
+    if (transfer.staging) packed_ -= transfer.slice.size;
     transfer.staging.reset();
     return;
   }
@@ -189,6 +197,7 @@ void Executor::abandon() {
   requests_.clear();
   transfers_.clear();
   sends_ = 0;
+  packed_ = 0;
   exchanges_.clear();
 }
 

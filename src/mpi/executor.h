@@ -82,6 +82,7 @@ class Executor {
   std::vector<Transfer> transfers_;
   std::vector<int> indices_;              // scratch of Testsome
   int sends_ = 0;                         // outstanding
+  int64_t packed_ = 0;                    // bytes of those of them that had to be packed
   std::deque<ExchangeRecord> exchanges_;  // of the rounds whose end has not come, ascending
 };
 

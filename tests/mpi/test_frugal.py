@@ -1,13 +1,42 @@
-"""Nothing is left of a file that was closed, and many may be open at once."""
+"""Nothing is left of a file that was closed, many may be open at once, and a collective access
+takes two collective buffers of memory on each aggregator at most."""
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from haichi.report.load import load
 from mpis import Mpi
 
 HERE = Path(__file__).parent
+KIB, MIB = 1 << 10, 1 << 20
+
+# What may be left resident by any number of opens and closes: the bounded records for the report.
+LEFT = MIB
+
+RANKS = 4
+DATA = 24  # MiB of each rank
+BUFFER = 8 * MIB
+# Of each rank, beside the collective buffers: packed messages, and the MPI library's own.
+OWN = MIB
+NODES = {"four-nodes": ["0", "1", "2", "3"], "two-nodes": ["0-1", "2-3"]}
+QUICK = ("regular", "four-nodes")  # most has to be packed
+FIGURES = re.compile(r"rank (\d+) write (-?\d+) read (-?\d+) blocks (\d+)")
+
+
+@pytest.fixture
+def fast_folder() -> Iterator[Path]:
+    """A folder in memory, where there is one: opens and closes wait for no disk."""
+    shm = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="haichi-", dir=shm if shm.is_dir() else None))
+    yield folder
+    shutil.rmtree(folder)
 
 
 def check_frugal(mpi: Mpi, folder: Path, cycles: int, timeout: float) -> None:
@@ -19,14 +48,76 @@ def check_frugal(mpi: Mpi, folder: Path, cycles: int, timeout: float) -> None:
     done = mpi.run(2, [program, folder, str(cycles)], env, timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok ") == 2
+    grown = re.search(r"^grown (-?\d+)$", done.stdout, re.MULTILINE)
+    assert grown and int(grown[1]) <= LEFT, done.stdout
 
 
-def test_nothing_is_left_after_close(mpi: Mpi, tmp_path: Path) -> None:
-    """No descriptor after 100 opens and closes; 200 files open at once."""
-    check_frugal(mpi, tmp_path, 100, timeout=240)
+def test_nothing_is_left_after_close(mpi: Mpi, fast_folder: Path) -> None:
+    """No descriptor, communicator or window after 100 opens and closes; 200 files open at once."""
+    check_frugal(mpi, fast_folder, 100, timeout=240)
 
 
 @pytest.mark.slow
-def test_nothing_is_left_after_ten_thousand_closes(mpi: Mpi, tmp_path: Path) -> None:
+def test_nothing_is_left_after_ten_thousand_closes(mpi: Mpi, fast_folder: Path) -> None:
     """No library has that many communicators to lose."""
-    check_frugal(mpi, tmp_path, 10_000, timeout=280)
+    check_frugal(mpi, fast_folder, 10_000, timeout=280)
+
+
+class Peaks:
+    """One run of memory.c under haichi: by how much each rank grew in a write and in a read."""
+
+    def __init__(self, mpi: Mpi, folder: Path, shape: str, nodes: list[str]) -> None:
+        if not mpi.shim.exists():
+            pytest.skip(f"no {mpi.shim.name} in this build")
+        placement = folder / "placement.json"
+        placement.write_text(
+            json.dumps({"schema": "haichi.placement/1", "nodes": [{"ranks": n} for n in nodes]})
+        )
+        self.report = folder / "report.json"
+        env = mpi.preload(HAICHI_PLACEMENT=str(placement), HAICHI_REPORT=str(self.report))
+        words = [mpi.compile(HERE / "memory.c"), folder, shape, str(DATA), str(RANKS), str(BUFFER)]
+        done = mpi.run(RANKS, words, env, timeout=120, check=True)
+        found = [list(map(int, line)) for line in FIGURES.findall(done.stdout)]
+        assert [line[0] for line in found] == list(range(RANKS)), done.stdout
+        self.blocks = found[0][3]
+        # Resident pages that the ranks of a node have in common are counted by each of them.
+        members = RANKS // len(nodes)
+        common = members * BUFFER if members > 1 else 0
+        twice = (members - 1) * common * len(nodes)
+        self.write = sum(line[1] for line in found) - twice
+        self.read = sum(line[2] for line in found) - twice
+
+
+def check_memory(mpi: Mpi, folder: Path, shape: str, nodes: str) -> None:
+    """Every rank is an aggregator, so that each may have to stage what it sends and receives."""
+    peaks = Peaks(mpi, folder, shape, NODES[nodes])
+    most = RANKS * (2 * BUFFER * 1.05 + OWN)
+    # Each has one collective buffer: were it not used, the figures would not be what they say.
+    assert RANKS * BUFFER * 0.9 < peaks.write <= most, f"{peaks.write / RANKS / MIB:.1f} MiB a rank"
+    assert peaks.read <= most, f"{peaks.read / RANKS / MIB:.1f} MiB a rank"
+    (file,) = load(peaks.report).files
+    assert [call.handled for call in file.calls] == [True, True]
+    kept = file.flattening
+    assert kept.view_blocks == peaks.blocks
+    if shape == "irregular":
+        # Offset and size of each piece, of this rank and of the four in an aggregator's part.
+        assert 16 * peaks.blocks <= kept.view_bytes < 17 * peaks.blocks
+        assert kept.others_bytes < 2 * 17 * peaks.blocks
+    else:
+        assert kept.view_bytes < KIB
+        assert kept.memory_bytes < KIB
+        assert kept.others_bytes < RANKS * KIB
+
+
+CASES = [
+    pytest.param(shape, nodes, marks=[] if (shape, nodes) == QUICK else pytest.mark.slow)
+    for nodes in NODES
+    for shape in ("contiguous", "regular", "irregular")
+]
+
+
+@pytest.mark.parametrize(("shape", "nodes"), CASES)
+def test_an_access_takes_two_buffers_at_most(
+    mpi: Mpi, fast_folder: Path, shape: str, nodes: str
+) -> None:
+    check_memory(mpi, fast_folder, shape, nodes)
