@@ -1,8 +1,9 @@
 /* frugal: files opened and closed again and again, and many open at once, by all kinds of access.
  *
  *   mpiexec -n N frugal FOLDER [cycles=300]
- * Exit code 1 if a check failed, and if a descriptor is left after close; see check.h. A
- * communicator that was left would end the run too: MPI libraries have some thousand at most. */
+ * Exit code 1 if a check failed, and if a descriptor, a communicator or a window is left after
+ * close; see check.h. MPICH has 2,048 communicators at most, so many cycles would end the run too.
+ * Rank 0 prints "grown N": bytes by which the largest rank's memory grew over the cycles. */
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -20,16 +21,66 @@ static int descriptors(void) {
   return count;
 }
 
+static long resident(void) {
+  long pages = 0;
+  FILE* statm = fopen("/proc/self/statm", "r");
+  if (!statm || fscanf(statm, "%*d %ld", &pages) != 1) pages = -1;
+  if (statm) fclose(statm);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* The numbers that the next communicator and the next window get: those of Open MPI are the lowest
+ * free ones. MPICH's say nothing. */
+typedef struct {
+  int comm, win;
+} Next;
+
+static Next next_handles(void) {
+  Next next = {0, 0};
+#if defined(OPEN_MPI)
+  MPI_Comm comm;
+  MPI_Win win;
+  void* memory;
+  EXPECT_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+  EXPECT_OK(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+  next = (Next){(int)MPI_Comm_c2f(comm), (int)MPI_Win_c2f(win)};
+  EXPECT_OK(MPI_Win_free(&win));
+  EXPECT_OK(MPI_Comm_free(&comm));
+#endif
+  return next;
+}
+
 static void fill(int* values, int salt) {
   for (int i = 0; i < kItems; ++i) values[i] = salt * 1000 + rank * 100 + i;
 }
 
+static MPI_Comm twin; /* of MPI_COMM_WORLD */
+
+/* One open by this rank alone. */
+static void cycle_alone(int number) {
+  char own[sizeof path + 16];
+  int data[kItems];
+  MPI_File file;
+  snprintf(own, sizeof own, "%s.%d", path, rank);
+  fill(data, number);
+  EXPECT_OK(
+      MPI_File_open(MPI_COMM_SELF, own, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  EXPECT_OK(MPI_File_write_at_all(file, 0, data, kItems, MPI_INT, MPI_STATUS_IGNORE));
+  EXPECT_OK(MPI_File_close(&file));
+}
+
 /* One open, some accesses, one close. */
 static void cycle(int number) {
+  if (number % 16 == 15) {
+    cycle_alone(number);
+    return;
+  }
   int data[kItems], back[kItems];
   const MPI_Offset mine = rank * (MPI_Offset)sizeof data;
   MPI_Request request;
-  MPI_File file = open_new();
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_OK(MPI_File_open(number % 2 ? twin : MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                          MPI_INFO_NULL, &file));
   fill(data, number);
   EXPECT_OK(MPI_File_write_at_all(file, mine, data, kItems, MPI_INT, MPI_STATUS_IGNORE));
   if (number % 8 == 0) {
@@ -43,10 +94,20 @@ static void cycle(int number) {
 }
 
 static void opened_and_closed_often(void) {
-  for (int i = 0; i < 10; ++i) cycle(i);
+  MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+  for (int i = 0; i < 100; ++i) cycle(i);
   const int before = descriptors();
+  const Next next = next_handles();
+  const long memory = resident();
   for (int i = 0; i < cycles && !problem[0]; ++i) cycle(i);
+  long grown = resident() - memory, most = 0;
   EXPECT(descriptors() == before, "%d descriptors were %d before", descriptors(), before);
+  const Next now = next_handles();
+  EXPECT(now.comm == next.comm, "the next communicator is %d and was %d", now.comm, next.comm);
+  EXPECT(now.win == next.win, "the next window is %d and was %d", now.win, next.win);
+  MPI_Reduce(&grown, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("grown %ld\n", most);
+  MPI_Comm_free(&twin);
 }
 
 static void many_open_at_once(void) {
