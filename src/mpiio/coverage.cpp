@@ -11,8 +11,9 @@ namespace {
 
 using plan::Extent;
 
-// A list of blocks becomes a bit map where that is smaller: from one block in this many bytes on.
-constexpr int64_t kBytesPerBlock = 8 * sizeof(Extent);
+// A list of blocks, and as much to merge it, becomes a bit map where that is smaller: from one
+// block in this many bytes on.
+constexpr int64_t kBytesPerBlock = 8 * 2 * sizeof(Extent);
 // A shorter list is always a list.
 constexpr size_t kSmallList = 256;
 // Fewer periods than this are not worth looking for.
@@ -22,11 +23,18 @@ constexpr int64_t kFewPeriods = 4;
 class BitMap {
  public:
   explicit BitMap(Extent extent)
-      : origin_(extent.begin), size_(extent.size()), words_(size_t(size_ / 64 + 1)) {}
+      : origin_(extent.begin), size_(extent.size()), words_(size_t(size_ / 64 + 2)) {}
 
   /// True if a byte of the block was marked before.
   bool mark(Extent block) {
     const int64_t first = block.begin - origin_, last = block.end - origin_ - 1;
+    if (last - first < 64) {  // two words at most, without a branch on whether it is one
+      const auto bits = static_cast<unsigned __int128>(~uint64_t{0} >> (63 - (last - first)))
+                        << (first % 64);
+      const size_t word = size_t(first / 64);
+      const bool twice = mark(word, uint64_t(bits));
+      return mark(word + 1, uint64_t(bits >> 64)) | twice;
+    }
     const uint64_t left = ~uint64_t{0} << (first % 64), right = ~uint64_t{0} >> (63 - last % 64);
     size_t at = size_t(first / 64);
     const size_t stop = size_t(last / 64);
@@ -102,36 +110,35 @@ Collected collect(std::span<const Access> accesses, Extent extent) {
   return found;
 }
 
-/// The k-way merge: each list's first block is in a heap, the lowest on top.
-void merge(const Collected& lists, Coverage& coverage) {
-  struct Head {
-    size_t at, end;
-  };
-  std::vector<Head> heads;
-  size_t begin = 0;
-  for (const size_t end : lists.ends) {
-    heads.push_back({begin, end});
-    begin = end;
+/// One ascending list of the lists: neighbours are merged until one is left.
+std::vector<Extent> merged(std::vector<Extent> blocks, std::vector<size_t> ends) {
+  const auto before = [](const Extent& a, const Extent& b) { return a.begin < b.begin; };
+  std::vector<Extent> other(ends.size() > 1 ? blocks.size() : 0);
+  while (ends.size() > 1) {
+    std::vector<size_t> next;
+    size_t begin = 0;
+    for (size_t i = 0; i < ends.size(); i += 2) {
+      const size_t stop = ends[std::min(i + 1, ends.size() - 1)];
+      const auto first = blocks.begin() + int64_t(begin),
+                 middle = blocks.begin() + int64_t(ends[i]);
+      std::merge(first, middle, middle, blocks.begin() + int64_t(stop),
+                 other.begin() + int64_t(begin), before);
+      next.push_back(begin = stop);
+    }
+    blocks.swap(other);
+    ends = std::move(next);
   }
-  auto later = [&](const Head& a, const Head& b) {
-    return lists.blocks[a.at].begin > lists.blocks[b.at].begin;
-  };
-  std::make_heap(heads.begin(), heads.end(), later);
+  return blocks;
+}
+
+void merge(Collected lists, Coverage& coverage) {
   Extent run{};
-  while (!heads.empty()) {
-    std::pop_heap(heads.begin(), heads.end(), later);
-    const Extent block = lists.blocks[heads.back().at];
-    if (++heads.back().at == heads.back().end)
-      heads.pop_back();
-    else
-      std::push_heap(heads.begin(), heads.end(), later);
-    if (run.empty()) {
-      run = block;
-    } else if (block.begin <= run.end) {
+  for (const Extent& block : merged(std::move(lists.blocks), std::move(lists.ends))) {
+    if (!run.empty() && block.begin <= run.end) {
       coverage.overlap |= block.begin < run.end;
       run.end = std::max(run.end, block.end);
     } else {
-      coverage.runs.add(run);
+      if (!run.empty()) coverage.runs.add(run);
       run = block;
     }
   }
@@ -140,12 +147,12 @@ void merge(const Collected& lists, Coverage& coverage) {
 
 void add_blocks(std::span<const Access> accesses, Extent extent, Coverage& coverage) {
   if (extent.empty()) return;
-  const Collected found = collect(accesses, extent);
+  Collected found = collect(accesses, extent);
   coverage.overlap |= found.overlap;
   if (found.map)
     found.map->add_runs(coverage.runs);
   else
-    merge(found, coverage);
+    merge(std::move(found), coverage);
 }
 
 /// Where all accesses repeat, and at which distance; a distance of 0: each has all bytes there.

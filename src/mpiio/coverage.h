@@ -18,8 +18,8 @@ struct Coverage {
 
 /// Of the bytes of `window`. Where all accesses that have bytes in it are regular there, one period
 /// is looked at, whatever the window's size: R accesses cost R log R and the blocks of a period.
-/// Else the blocks in the window are merged at once, up to some hundreds by a heap, more of them
-/// by marking bytes in a bit map, which takes an eighth of the window for the time of the call.
+/// Else all blocks in the window are looked at: few are merged as lists, many are marked in a bit
+/// map. Either takes an eighth of the window at most (or some KiB) for the time of the call.
 Coverage coverage_of(std::span<const Access> accesses, plan::Extent window);
 
 }  // namespace haichi::mpiio
