@@ -92,6 +92,7 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
   a.options = fingerprint(state.options());
   a.window = window > 0 && state.ready_as_aggregator() ? window : 0;
   a.has_file = state.has_descriptor();
+  a.library_writes = state.library_writes;
   a.file_size = -1;
   const plan::Extent hull = access.hull();
   a.hull_begin = hull.begin;

@@ -22,11 +22,12 @@ struct Announcement {
                        ///< rank needs the call to be passed through
   int64_t hull_begin;  ///< of the file; begin >= end if the rank has no bytes
   int64_t hull_end;
-  int64_t bytes;      ///< that the rank accesses
-  int64_t blocks;     ///< contiguous pieces of the file that these are, about
-  int64_t sieved;     ///< bytes of the file that reading by sieving would take
-  int64_t file_size;  ///< seen by an aggregator, else -1
-  int64_t has_file;   ///< 1 if the rank could access the file itself
+  int64_t bytes;           ///< that the rank accesses
+  int64_t blocks;          ///< contiguous pieces of the file that these are, about
+  int64_t sieved;          ///< bytes of the file that reading by sieving would take
+  int64_t file_size;       ///< seen by an aggregator, else -1
+  int32_t has_file;        ///< 1 if the rank could access the file itself
+  int32_t library_writes;  ///< 1 if nonblocking writes of the library may be under way
   /// Size of the encoded access if it fits below; 0 if it must be asked for.
   int64_t encoded_size;
   std::byte encoded[264];

@@ -36,6 +36,19 @@ std::string objection(const std::vector<Announcement>& all) {
   return "";
 }
 
+/// A read-modify-write would undo what the MPI library writes meanwhile for a request of the
+/// program. See "Nonblocking writes of the library" in docs/notes.md.
+mpiio::Holes holes_to_leave(const FileState& state, Direction direction,
+                            const std::vector<Announcement>& all, CallRecord& record) {
+  const bool under_way = std::any_of(all.begin(), all.end(),
+                                     [](const Announcement& a) { return a.library_writes != 0; });
+  if (direction == Direction::read || !under_way) return state.holes();
+  if (state.rank == 0)
+    record.why.emplace_back(
+        "pieces are written one by one: nonblocking writes of the MPI library may be under way");
+  return mpiio::Holes::separate;
+}
+
 int64_t end_of_file(const std::vector<Announcement>& all) {
   int64_t size = 0;
   for (const Announcement& a : all) size = std::max(size, a.file_size);
@@ -67,7 +80,7 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
 /// The two phases. Returns this rank's error as an errno value.
 int exchange_and_access(FileState& state, const CollectiveCall& call, const Request& request,
                         const mpiio::TwoPhasePlan& plan, const std::vector<mpiio::Access>& others,
-                        CallRecord& record, CallTrace& trace) {
+                        mpiio::Holes holes, CallRecord& record, CallTrace& trace) {
   const FileState::Windows windows = state.windows(plan);
   if (windows.meeting && state.rank == 0)
     record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
@@ -83,7 +96,7 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .memory = static_cast<std::byte*>(call.memory),
                                    .memory_pattern = request.memory,
                                    .file = state.aggregator_file(),
-                                   .holes = state.holes(),
+                                   .holes = holes,
                                    .worker = worker.get(),
                                    .record = CallTrace::record_phase,
                                    .record_context = &trace});
@@ -139,7 +152,8 @@ Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
     told += access.empty() ? 0 : access.footprint();
   }
   state.record.flattening.others_bytes = std::max(state.record.flattening.others_bytes, told);
-  return {exchange_and_access(state, call, request, plan, *others, record, trace)};
+  const mpiio::Holes holes = holes_to_leave(state, call.direction, all, record);
+  return {exchange_and_access(state, call, request, plan, *others, holes, record, trace)};
 }
 
 /// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the

@@ -141,6 +141,7 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
     state->take_hints(info);
     state->take_view(disp, etype, filetype, datarep);
     state->remember_types(etype, filetype, substituted);
+    state->library_writes = false;
   }
   if (substituted) {
     real().Type_free(&given_etype);

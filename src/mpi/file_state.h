@@ -117,6 +117,10 @@ class FileState {
   /// Every rank has a descriptor, and not every rank was told at open to leave the file alone.
   bool nonblocking_too = false;
   std::optional<SplitAccess> split;  ///< that has begun and not ended
+  /// The MPI library may be writing to the file for a request of this rank's that is not complete.
+  /// Set by a nonblocking write of the library's; nobody tells when that is complete, but where MPI
+  /// forbids outstanding requests of a file (sync, set_view, set_size) there are none.
+  bool library_writes = false;
 
   FileRecord record;
 

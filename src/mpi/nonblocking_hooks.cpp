@@ -8,6 +8,11 @@
 namespace haichi::mpi {
 namespace {
 
+void expect_library_write(FileState& state, mpiio::Direction direction) {
+  const std::lock_guard guard(state.mutex);
+  if (direction == mpiio::Direction::write) state.library_writes = true;
+}
+
 /// Does this rank's part and gives a request for it. A rank that cannot makes its part by
 /// `own_call`, the real independent one. What is passed through on all ranks alike gets
 /// `real_call`.
@@ -18,9 +23,16 @@ template <class RealCall, class OwnCall>
 int nonblocking(MPI_File file, const CollectiveCall& call, MPI_Request* request, RealCall real_call,
                 OwnCall own_call) {
   const auto state = FileTable::get().find(file);
-  if (!state || leave_to_library(file, *state, call)) return real_call();
+  if (!state) return real_call();
+  if (leave_to_library(file, *state, call)) {
+    expect_library_write(*state, call.direction);
+    return real_call();
+  }
   const CollectiveOutcome outcome = run_own_part(file, *state, call);
-  if (!outcome.taken) return own_call();
+  if (!outcome.taken) {
+    expect_library_write(*state, call.direction);
+    return own_call();
+  }
   *request = handles().request_null;
   if (outcome.error != MPI_SUCCESS) return give_outcome(file, outcome, MPI_STATUS_IGNORE);
   return make_completed_request(outcome.bytes, request);
