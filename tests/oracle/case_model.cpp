@@ -15,6 +15,10 @@ RankWrite written_by(const Plan& plan, const Step& step, int rank, const View& v
   return write;
 }
 
+int64_t etypes_of(const Call& call, const View& view) {
+  return call.count * call.type->map.size() / view.etype->map.size();
+}
+
 int64_t seek_target(const Seek& seek, const View& view, int64_t position, int64_t file_size) {
   switch (seek.whence) {
     case Seek::Whence::set:
@@ -43,10 +47,16 @@ void CaseModel::set_view(const Step& step) {
     views_[size_t(rank)] = make_view(plan_, step, rank);
     positions_[size_t(rank)] = 0;
   }
+  shared_ = 0;
 }
 
 std::vector<Seek> CaseModel::seek(const Step& step) {
   std::vector<Seek> seeks;
+  if (step.kind == StepKind::seek_shared) {
+    const Seek seek = make_shared_seek(plan_, step, views_[0], shared_, file_.size());
+    shared_ = seek_target(seek, views_[0], shared_, file_.size());
+    return std::vector<Seek>(size_t(plan_.ranks()), seek);
+  }
   for (int rank = 0; rank < plan_.ranks(); ++rank) {
     int64_t& position = positions_[size_t(rank)];
     const View& view = views_[size_t(rank)];
@@ -58,9 +68,16 @@ std::vector<Seek> CaseModel::seek(const Step& step) {
 
 std::vector<Call> CaseModel::calls(const Step& step) const {
   std::vector<Call> calls;
-  for (int rank = 0; rank < plan_.ranks(); ++rank)
-    calls.push_back(
-        make_call(plan_, step, rank, views_[size_t(rank)], positions_[size_t(rank)], file_.size()));
+  int64_t before = 0;  // etypes of the ranks before, at the shared file pointer
+  for (int rank = 0; rank < plan_.ranks(); ++rank) {
+    const View& view = views_[size_t(rank)];
+    const bool shared = is_at_shared(step.kind);
+    const int64_t position = shared ? shared_ : positions_[size_t(rank)];
+    calls.push_back(make_call(plan_, step, rank, view, position, file_.size()));
+    if (!shared) continue;
+    calls.back().offset += before;
+    before += etypes_of(calls.back(), view);
+  }
   return calls;
 }
 
@@ -70,8 +87,10 @@ void CaseModel::access(const Step& step, const std::vector<Call>& calls) {
     const Call& call = calls[size_t(rank)];
     const View& view = views_[size_t(rank)];
     if (is_write(step.kind)) writes.push_back(written_by(plan_, step, rank, view, call));
-    if (!has_offset(step.kind))
-      positions_[size_t(rank)] += call.count * call.type->map.size() / view.etype->map.size();
+    if (is_at_shared(step.kind))
+      shared_ += etypes_of(call, view);
+    else if (!has_offset(step.kind))
+      positions_[size_t(rank)] += etypes_of(call, view);
   }
   if (is_write(step.kind)) file_.write(writes);
 }
@@ -83,7 +102,8 @@ std::string describe(const Plan& plan) {
     std::vector<Seek> seeks;
     std::vector<Call> calls;
     if (step.kind == StepKind::set_view) model.set_view(step);
-    if (step.kind == StepKind::seek) seeks = model.seek(step);
+    const bool seek = step.kind == StepKind::seek || step.kind == StepKind::seek_shared;
+    if (seek) seeks = model.seek(step);
     if (step.kind > StepKind::sync) {
       calls = model.calls(step);
       model.access(step, calls);
@@ -91,8 +111,9 @@ std::string describe(const Plan& plan) {
     for (int rank = 0; rank < plan.ranks() && step.kind != StepKind::sync; ++rank) {
       out += "  rank " + std::to_string(rank) + " ";
       if (step.kind == StepKind::set_view) out += to_text(step, model.view(rank));
-      if (step.kind == StepKind::seek)
-        out += std::to_string(step.id) + ":" + to_text(seeks[size_t(rank)]);
+      if (seek)
+        out += std::to_string(step.id) + (step.kind == StepKind::seek ? ":" : ":shared ") +
+               to_text(seeks[size_t(rank)]);
       if (step.kind > StepKind::sync) out += to_text(step, calls[size_t(rank)]);
       out += "\n";
     }

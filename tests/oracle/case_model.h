@@ -15,7 +15,7 @@ class CaseModel {
   explicit CaseModel(const Plan& plan);
 
   void set_view(const Step& step);
-  /// What each rank's seek asks for; moves the file pointers.
+  /// What each rank's seek, of its own or of the shared file pointer, asks for; moves them.
   std::vector<Seek> seek(const Step& step);
   std::vector<Call> calls(const Step& step) const;
   /// Effect of a data access of all ranks on the file and the file pointers.
@@ -30,8 +30,12 @@ class CaseModel {
   const Plan& plan_;
   std::vector<View> views_;
   std::vector<int64_t> positions_;
+  int64_t shared_ = 0;
   FileModel file_;
 };
+
+/// How many etypes of the view a call asks for: so far it moves a file pointer.
+int64_t etypes_of(const Call& call, const View& view);
 
 /// File pointer after a seek, in etypes.
 int64_t seek_target(const Seek& seek, const View& view, int64_t position, int64_t file_size);

@@ -10,7 +10,7 @@ namespace oracle {
 namespace {
 
 // Last word of the path of a random number: what it decides.
-enum Purpose : uint64_t { kPlan = 1, kSeek, kCall, kData, kPrefillData };
+enum Purpose : uint64_t { kPlan = 1, kSeek, kCall, kData, kPrefillData, kSharing };
 
 void choose_members(Plan& plan, Rng& rng, int world) {
   plan.members.resize(size_t(world));
@@ -68,8 +68,18 @@ void choose_hints(Plan& plan, Rng& rng) {
   hint(50, "romio_cb_read", how);
 }
 
+// Which of the ranks' accesses at the shared file pointer.
+StepKind choose_shared_access(const Plan& plan, bool write, Rng& rng) {
+  if (plan.features.has(Feature::independent) && rng.chance(15))
+    return write ? StepKind::write_shared : StepKind::read_shared;
+  if (plan.features.has(Feature::split) && rng.chance(30))
+    return write ? StepKind::write_ordered_split : StepKind::read_ordered_split;
+  return write ? StepKind::write_ordered : StepKind::read_ordered;
+}
+
 StepKind choose_access(const Plan& plan, Rng& rng) {
   const bool write = plan.writable() && (!plan.readable() || rng.chance(55));
+  if (plan.shared && rng.chance(65)) return choose_shared_access(plan, write, rng);
   const bool explicit_offset = rng.chance(50);
   if (plan.features.has(Feature::independent) && rng.chance(8))
     return write ? (explicit_offset ? StepKind::write_at : StepKind::write)
@@ -93,6 +103,7 @@ void choose_steps(Plan& plan, Rng& rng) {
   for (int64_t i = 0; i < accesses; ++i) {
     if (i > 0 && rng.chance(30)) add(StepKind::set_view);
     if (rng.chance(35)) add(StepKind::seek);
+    if (plan.shared && rng.chance(30)) add(StepKind::seek_shared);
     add(choose_access(plan, rng));
     if (plan.writable() && rng.chance(25)) add(StepKind::sync);
   }
@@ -103,6 +114,7 @@ void choose_steps(Plan& plan, Rng& rng) {
 const char* name_of(StepKind kind) {
   static const char* const names[] = {"set_view",
                                       "seek",
+                                      "seek_shared",
                                       "sync",
                                       "write_all",
                                       "write_at_all",
@@ -116,10 +128,16 @@ const char* name_of(StepKind kind) {
                                       "iwrite_at_all",
                                       "iread_all",
                                       "iread_at_all",
+                                      "write_ordered",
+                                      "read_ordered",
+                                      "write_ordered_begin/end",
+                                      "read_ordered_begin/end",
                                       "write",
                                       "write_at",
                                       "read",
-                                      "read_at"};
+                                      "read_at",
+                                      "write_shared",
+                                      "read_shared"};
   return names[size_t(kind)];
 }
 
@@ -131,8 +149,11 @@ bool is_write(StepKind kind) {
     case StepKind::write_at_all_split:
     case StepKind::iwrite_all:
     case StepKind::iwrite_at_all:
+    case StepKind::write_ordered:
+    case StepKind::write_ordered_split:
     case StepKind::write:
     case StepKind::write_at:
+    case StepKind::write_shared:
       return true;
     default:
       return false;
@@ -158,7 +179,12 @@ bool has_offset(StepKind kind) {
 }
 
 bool is_collective(StepKind kind) {
-  return kind >= StepKind::write_all && kind <= StepKind::iread_at_all;
+  return kind >= StepKind::write_all && kind <= StepKind::read_ordered_split;
+}
+
+bool is_at_shared(StepKind kind) {
+  return (kind >= StepKind::write_ordered && kind <= StepKind::read_ordered_split) ||
+         kind >= StepKind::write_shared;
 }
 
 bool is_independent(StepKind kind) { return kind >= StepKind::write; }
@@ -167,6 +193,8 @@ Plan make_plan(uint64_t seed, uint64_t number, int world, const Features& featur
   Plan plan;
   plan.seed = seed, plan.number = number, plan.features = features;
   Rng rng({seed, number, kPlan});
+  // By numbers of its own: the other cases are the same with and without the feature.
+  plan.shared = features.has(Feature::shared) && Rng({seed, number, kSharing}).chance(15);
   choose_members(plan, rng, world);
   choose_sizes(plan, rng);
   choose_mode(plan, rng);
@@ -202,6 +230,14 @@ Seek make_seek(const Plan& plan, const Step& step, int rank, const View& view, i
   seek.whence = Seek::Whence::end;
   seek.offset = -rng.between(0, std::min<int64_t>(available / map.etype_size(), 20));
   return seek;
+}
+
+Seek make_shared_seek(const Plan& plan, const Step& step, const View& view, int64_t position,
+                      int64_t file_size) {
+  View all = view;
+  all.first = 0;
+  // Numbers of no rank.
+  return make_seek(plan, step, plan.ranks(), all, position, file_size);
 }
 
 Call make_call(const Plan& plan, const Step& step, int rank, const View& view, int64_t position,
@@ -244,15 +280,18 @@ Call make_call(const Plan& plan, const Step& step, int rank, const View& view, i
     const int64_t share = plan.call_bytes / std::max<int64_t>(1, map.etype_size());
     call.offset = view.first + rng.between(0, rng.chance(50) ? 0 : share);
   }
+  const bool shared = is_at_shared(step.kind);
   // Reads may cross the end of the file, one rank well beyond it, if that is wanted.
-  int64_t limit = view.limit;
+  int64_t limit = shared ? plan.base + plan.file_bytes : view.limit;
   if (!write && !(plan.features.has(Feature::eof) && rng.chance(35)))
     limit = std::min(limit, file_size);
-  const int64_t room = map.bytes_below(limit) - call.offset * map.etype_size();
+  int64_t room = map.bytes_below(limit) - call.offset * map.etype_size();
+  // The others' parts come before this one.
+  if (shared) room /= plan.ranks();
   if (size > 0) call.count = std::min(call.count, std::max<int64_t>(0, room / size));
   if (map.empty() && size > 0) call.count = 0;
   // A file pointer that was not moved is at the same place on all ranks.
-  if (call.offset < view.first && !plan.features.has(Feature::overlap)) call.count = 0;
+  if (!shared && call.offset < view.first && !plan.features.has(Feature::overlap)) call.count = 0;
   // Received bytes must have one place each (5.1.11), those sent need not.
   if (!write && call.count > 1 && MemoryMap(call.type->map, call.count).overlaps()) call.count = 1;
   return call;

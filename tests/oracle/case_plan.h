@@ -20,6 +20,7 @@ namespace oracle {
 enum class StepKind {
   set_view,
   seek,
+  seek_shared,
   sync,
   write_all,
   write_at_all,
@@ -33,15 +34,22 @@ enum class StepKind {
   iwrite_at_all,
   iread_all,
   iread_at_all,
+  write_ordered,
+  read_ordered,
+  write_ordered_split,
+  read_ordered_split,
   write,
   write_at,
   read,
-  read_at
+  read_at,
+  write_shared,
+  read_shared
 };
 const char* name_of(StepKind kind);
 bool is_write(StepKind kind);
 bool is_read(StepKind kind);
 bool has_offset(StepKind kind);      ///< an explicit offset, not the individual file pointer
+bool is_at_shared(StepKind kind);    ///< at the shared file pointer
 bool is_collective(StepKind kind);   ///< one of the calls that haichi handles
 bool is_independent(StepKind kind);  ///< a call of each rank on its own
 
@@ -58,9 +66,10 @@ struct Plan {
   Features features;
   std::vector<int> members;  ///< world rank of each rank of the file's communicator
   Mode mode = Mode::create_rdwr;
-  int64_t base = 0;           ///< file offset where the case begins
-  int64_t call_bytes = 0;     ///< about what one rank moves in one call
-  int64_t file_bytes = 0;     ///< the case stays below base + file_bytes
+  bool shared = false;     ///< all ranks have the same views, as the shared file pointer wants it
+  int64_t base = 0;        ///< file offset where the case begins
+  int64_t call_bytes = 0;  ///< about what one rank moves in one call
+  int64_t file_bytes = 0;  ///< the case stays below base + file_bytes
   int64_t prefill_bytes = 0;  ///< size of the file, from base on, before it is opened
   std::vector<std::pair<std::string, std::string>> hints;
   std::vector<Step> steps;
@@ -93,6 +102,10 @@ struct Seek {
 Seek make_seek(const Plan& plan, const Step& step, int rank, const View& view, int64_t position,
                int64_t file_size);
 
+/// The same of the shared file pointer; the same on all ranks.
+Seek make_shared_seek(const Plan& plan, const Step& step, const View& view, int64_t position,
+                      int64_t file_size);
+
 /// A rank's part of a data access.
 struct Call {
   TypePtr type;
@@ -101,6 +114,8 @@ struct Call {
   bool bottom = false;  ///< through MPI_BOTTOM
   bool ignore_status = false;
 };
+/// Of an access at the shared file pointer, `position` is that and `offset` too: the part of the
+/// rank begins behind those of the ranks before it, which is for the caller to add.
 Call make_call(const Plan& plan, const Step& step, int rank, const View& view, int64_t position,
                int64_t file_size);
 

@@ -17,6 +17,10 @@ void collect(const Type& type, std::set<Kind>& kinds) {
   for (const TypePtr& child : type.children) collect(*child, kinds);
 }
 
+bool moves_pointer(const Step& step) {
+  return step.kind == StepKind::seek || step.kind == StepKind::seek_shared;
+}
+
 TEST(CasePlan, IsTheSameForTheSameSeed) {
   const Features all;
   EXPECT_EQ(describe(make_plan(7, 3, 4, all)), describe(make_plan(7, 3, 4, all)));
@@ -55,7 +59,7 @@ TEST(CasePlan, CallsAreLegalAndStayInTheCase) {
     CaseModel model(plan);
     for (const Step& step : plan.steps) {
       if (step.kind == StepKind::set_view) model.set_view(step);
-      if (step.kind == StepKind::seek) model.seek(step);
+      if (moves_pointer(step)) model.seek(step);
       if (step.kind <= StepKind::sync) continue;
       const auto calls = model.calls(step);
       for (int rank = 0; rank < plan.ranks(); ++rank) {
@@ -85,7 +89,7 @@ TEST(CasePlan, WithoutOverlapNoByteIsAccessedTwice) {
     CaseModel model(plan);
     for (const Step& step : plan.steps) {
       if (step.kind == StepKind::set_view) model.set_view(step);
-      if (step.kind == StepKind::seek) model.seek(step);
+      if (moves_pointer(step)) model.seek(step);
       if (step.kind <= StepKind::sync) continue;
       const auto calls = model.calls(step);
       std::vector<Piece> pieces;
@@ -105,6 +109,47 @@ TEST(CasePlan, WithoutOverlapNoByteIsAccessedTwice) {
   }
 }
 
+TEST(CasePlan, SharedPointerAccessesFollowEachOtherInOneView) {
+  const Features all;
+  int64_t accesses = 0, bytes = 0;
+  for (uint64_t number = 0; number < 600; ++number) {
+    const Plan plan = make_plan(14, number, 5, all);
+    CaseModel model(plan);
+    for (const Step& step : plan.steps) {
+      if (step.kind == StepKind::set_view) model.set_view(step);
+      if (moves_pointer(step)) model.seek(step);
+      if (step.kind <= StepKind::sync) continue;
+      const auto calls = model.calls(step);
+      if (is_at_shared(step.kind)) {
+        ASSERT_TRUE(plan.shared);
+        ++accesses;
+        for (size_t r = 0; r + 1 < calls.size(); ++r) {
+          const View &mine = model.view(int(r)), &next = model.view(int(r) + 1);
+          EXPECT_EQ(calls[r].offset + etypes_of(calls[r], mine), calls[r + 1].offset);
+          EXPECT_EQ(to_text(step, mine), to_text(step, next));
+          bytes += calls[r].count * calls[r].type->map.size();
+        }
+      }
+      model.access(step, calls);
+    }
+  }
+  EXPECT_GT(accesses, 100);
+  EXPECT_GT(bytes, 10000);
+}
+
+TEST(CasePlan, WithoutTheSharedPointerTheOtherCasesStayTheSame) {
+  Features without;
+  without.leave_out("shared");
+  int same = 0;
+  for (uint64_t number = 0; number < 100; ++number) {
+    const Plan plan = make_plan(15, number, 3, Features());
+    if (plan.shared) continue;
+    ++same;
+    EXPECT_EQ(describe(plan), describe(make_plan(15, number, 3, without)));
+  }
+  EXPECT_GT(same, 50);
+}
+
 TEST(CasePlan, ContainsEverythingItPromises) {
   const Features all;
   std::set<Kind> in_views, in_memory;
@@ -119,7 +164,7 @@ TEST(CasePlan, ContainsEverythingItPromises) {
     for (const Step& step : plan.steps) {
       steps.insert(step.kind);
       if (step.kind == StepKind::set_view) model.set_view(step);
-      if (step.kind == StepKind::seek) model.seek(step);
+      if (moves_pointer(step)) model.seek(step);
       if (step.kind <= StepKind::sync) continue;
       const auto calls = model.calls(step);
       for (int rank = 0; rank < plan.ranks(); ++rank) {
@@ -140,7 +185,7 @@ TEST(CasePlan, ContainsEverythingItPromises) {
   }
   EXPECT_EQ(in_views.size(), size_t(kKinds));
   EXPECT_EQ(in_memory.size(), size_t(kKinds));
-  EXPECT_EQ(steps.size(), 19u);
+  EXPECT_EQ(steps.size(), 26u);
   EXPECT_EQ(modes.size(), 5u);
   EXPECT_TRUE(idle && across && far && bottom && descending);
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 
 #include "oracle/mpi_type.h"
 
@@ -28,6 +29,12 @@ bool countable(const Type& type) {
                        [&](const TypePtr& child) { return self(self, *child); });
   };
   return same(same, type);
+}
+
+int whence_of(const Seek& seek) {
+  return seek.whence == Seek::Whence::set   ? MPI_SEEK_SET
+         : seek.whence == Seek::Whence::cur ? MPI_SEEK_CUR
+                                            : MPI_SEEK_END;
 }
 
 }  // namespace
@@ -187,6 +194,8 @@ void CaseRunner::step(const Step& next) {
       return set_view(next);
     case StepKind::seek:
       return seek(next);
+    case StepKind::seek_shared:
+      return seek_shared(next);
     case StepKind::sync:
       return sync();
     default:
@@ -208,7 +217,7 @@ void CaseRunner::set_view(const Step& step) {
   // The view keeps what it needs.
   free_mpi_type(*view_.etype, etype);
   free_mpi_type(*view_.filetype, filetype);
-  position_ = 0;
+  position_ = shared_ = 0;
 }
 
 void CaseRunner::seek(const Step& step) {
@@ -216,10 +225,15 @@ void CaseRunner::seek(const Step& step) {
   const Seek seek = make_seek(plan_, step, rank_, view_, position_, size);
   position_ = seek_target(seek, view_, position_, size);
   if (rank_ == 0) model_.seek(step);
-  const int whence = seek.whence == Seek::Whence::set   ? MPI_SEEK_SET
-                     : seek.whence == Seek::Whence::cur ? MPI_SEEK_CUR
-                                                        : MPI_SEEK_END;
-  ok(MPI_File_seek(file_, MPI_Offset(seek.offset), whence), "MPI_File_seek");
+  ok(MPI_File_seek(file_, MPI_Offset(seek.offset), whence_of(seek)), "MPI_File_seek");
+}
+
+void CaseRunner::seek_shared(const Step& step) {
+  const int64_t size = file_size();
+  const Seek seek = make_shared_seek(plan_, step, view_, shared_, size);
+  shared_ = seek_target(seek, view_, shared_, size);
+  if (rank_ == 0) model_.seek(step);
+  ok(MPI_File_seek_shared(file_, MPI_Offset(seek.offset), whence_of(seek)), "MPI_File_seek_shared");
 }
 
 void CaseRunner::sync() {
@@ -231,6 +245,7 @@ void CaseRunner::sync() {
 // Ends a step: file pointers are exchanged (some the standard leaves open), rank 0 compares the
 // file, and all learn whether to go on.
 bool CaseRunner::settle(const Step& step) {
+  if (plan_.shared) check_shared_position();
   MPI_Offset actual = -1;
   if (problems_.empty() && ok(MPI_File_get_position(file_, &actual), "MPI_File_get_position")) {
     if (step.kind <= StepKind::sync && actual != MPI_Offset(position_))
@@ -254,6 +269,17 @@ bool CaseRunner::settle(const Step& step) {
   return bad == 0;
 }
 
+// All ranks have done their part: who looks earlier may see the pointer on its way.
+void CaseRunner::check_shared_position() {
+  MPI_Barrier(comm_);
+  MPI_Offset actual = -1;
+  if (problems_.empty() &&
+      ok(MPI_File_get_position_shared(file_, &actual), "MPI_File_get_position_shared") &&
+      actual != MPI_Offset(shared_))
+    wrong("the shared file pointer is %lld and should be %lld", (long long)actual,
+          (long long)shared_);
+}
+
 bool CaseRunner::lax(const Step& step) const {
   return options_.stock || !is_collective(step.kind) || ranks_ == 1;
 }
@@ -271,8 +297,10 @@ void CaseRunner::check_file(bool lax_holes) {
 
 void CaseRunner::access(const Step& step) {
   const int64_t size = file_size();
-  const Call call = make_call(plan_, step, rank_, view_, position_, size);
+  const bool shared = is_at_shared(step.kind);
+  Call call = make_call(plan_, step, rank_, view_, shared ? shared_ : position_, size);
   if (rank_ == 0) model_.access(step, model_.calls(step));
+  if (shared) shared_ += share_out(call);
   collective_calls_ += is_collective(step.kind);
 
   const ViewMap view = view_.map();
@@ -306,6 +334,16 @@ void CaseRunner::access(const Step& step) {
     check_read(step, call, buffer, pieces, before, bytes);
   else if (buffer.bytes != buffer.original)
     wrong("the buffer of a write was changed");
+}
+
+// Puts this rank's part of an access at the shared file pointer behind those of the ranks before.
+// Returns the etypes of all parts.
+int64_t CaseRunner::share_out(Call& call) {
+  const int64_t mine = etypes_of(call, view_);
+  std::vector<int64_t> all(size_t(ranks_), 0);
+  MPI_Allgather(&mine, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T, comm_);
+  call.offset += std::accumulate(all.begin(), all.begin() + rank_, int64_t{0});
+  return std::accumulate(all.begin(), all.end(), int64_t{0});
 }
 
 int CaseRunner::begin_nonblocking(const Step& step, const Call& call, Buffer& buffer,
@@ -361,6 +399,20 @@ int CaseRunner::call_mpi(const Step& step, const Call& call, Buffer& buffer, MPI
       return MPI_File_read(file_, at, count, type, status);
     case StepKind::read_at:
       return MPI_File_read_at(file_, offset, at, count, type, status);
+    case StepKind::write_shared:
+      return MPI_File_write_shared(file_, at, count, type, status);
+    case StepKind::read_shared:
+      return MPI_File_read_shared(file_, at, count, type, status);
+    case StepKind::write_ordered:
+      return MPI_File_write_ordered(file_, at, count, type, status);
+    case StepKind::read_ordered:
+      return MPI_File_read_ordered(file_, at, count, type, status);
+    case StepKind::write_ordered_split:
+      code = MPI_File_write_ordered_begin(file_, at, count, type);
+      return code == MPI_SUCCESS ? MPI_File_write_ordered_end(file_, at, status) : code;
+    case StepKind::read_ordered_split:
+      code = MPI_File_read_ordered_begin(file_, at, count, type);
+      return code == MPI_SUCCESS ? MPI_File_read_ordered_end(file_, at, status) : code;
     case StepKind::write_all_split:
       code = MPI_File_write_all_begin(file_, at, count, type);
       return code == MPI_SUCCESS ? MPI_File_write_all_end(file_, at, status) : code;
@@ -458,9 +510,9 @@ void CaseRunner::check_read(const Step& step, const Call& call, const Buffer& bu
 void CaseRunner::check_position(const Step& step, const Call& call, int64_t bytes) {
   MPI_Offset actual = -1;
   if (!ok(MPI_File_get_position(file_, &actual), "MPI_File_get_position")) return;
-  if (has_offset(step.kind)) {
+  if (has_offset(step.kind) || is_at_shared(step.kind)) {
     if (actual != MPI_Offset(position_))
-      wrong("a call with an explicit offset moved the file pointer from %lld to %lld",
+      wrong("a call at another offset moved the file pointer from %lld to %lld",
             (long long)position_, (long long)actual);
     return;
   }

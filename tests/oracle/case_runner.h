@@ -42,6 +42,8 @@ class CaseRunner {
   void step(const Step& step);
   void set_view(const Step& step);
   void seek(const Step& step);
+  void seek_shared(const Step& step);
+  int64_t share_out(Call& call);
   void sync();
   void access(const Step& step);
   int begin_nonblocking(const Step& step, const Call& call, Buffer& buffer, MPI_Request* request);
@@ -53,6 +55,7 @@ class CaseRunner {
                   const std::vector<Piece>& pieces, const std::vector<uint8_t>& before,
                   int64_t bytes);
   void check_position(const Step& step, const Call& call, int64_t bytes);
+  void check_shared_position();
   void check_file(bool lax_holes);
   bool settle(const Step& step);
 
@@ -77,6 +80,7 @@ class CaseRunner {
   CaseModel model_;      // of all ranks on rank 0; elsewhere only this rank's view and position
   View view_;
   int64_t position_ = 0;  // etypes
+  int64_t shared_ = 0;    // the shared file pointer, etypes
   int64_t collective_calls_ = 0;
   std::string where_;
   std::vector<std::string> problems_;

@@ -16,6 +16,7 @@ enum class Scheme {
   subarray,     ///< each rank a block of one array
   segments,     ///< each rank a region of its own, holes in it as they come
   contiguous,   ///< etypes without holes, regions by the offsets of the calls
+  same,         ///< one filetype for all ranks, regions by the offsets of the calls
   random        ///< each rank what it likes, overlaps and all
 };
 
@@ -37,6 +38,7 @@ Shared choose_shared(const Plan& plan, const Step& step) {
     schemes.push_back(Scheme::subarray);
   }
   if (plan.features.has(Feature::overlap)) schemes.push_back(Scheme::random);
+  if (plan.shared) schemes = {Scheme::contiguous, Scheme::same, Scheme::same};
   shared.scheme = rng.pick(schemes);
   return shared;
 }
@@ -152,6 +154,17 @@ void own_pattern(View& view, const Plan& plan, Rng& own) {
     view.filetype = resized(0, rules.unit * own.between(1, units), view.filetype);
 }
 
+// A pattern that all ranks have, and of its etypes each rank its share.
+void same_pattern(View& view, const Plan& plan, const Step& step, int rank) {
+  Rng rng({plan.seed, plan.number, step.id, kShared, 4});
+  own_pattern(view, plan, rng);
+  const ViewMap map = view.map();
+  const int64_t etypes = map.bytes_below(view.limit) / map.etype_size();
+  view.first = rank * etypes / plan.ranks();
+  const int64_t next = (rank + 1) * etypes / plan.ranks();
+  if (next < etypes) view.limit = map.pieces(next * map.etype_size(), 1).front().at;
+}
+
 }  // namespace
 
 View default_view(const Plan& plan, int rank) {
@@ -196,6 +209,9 @@ View make_view(const Plan& plan, const Step& step, int rank) {
       // The last etype of a share may begin in it and end in the next one.
       view.limit = view.displacement +
                    (rank + 1) * share / view.etype->map.extent() * view.etype->map.extent();
+      break;
+    case Scheme::same:
+      same_pattern(view, plan, step, rank);
       break;
     case Scheme::random:
       view.displacement += own.between(0, plan.call_bytes);

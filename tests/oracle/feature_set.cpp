@@ -34,6 +34,7 @@ const std::vector<FeatureRow>& feature_table() {
       {"independent", "independent reads and writes between the collective ones"},
       {"split", "split collectives"},
       {"nonblocking", "nonblocking collectives"},
+      {"shared", "accesses at the shared file pointer: ordered ones, and of a rank on its own"},
       {"reread", "filetypes that show bytes more than once, in files opened for reading only"},
       {"subcomm", "files opened by some of the ranks, in another order"},
       {"single", "files opened by one rank alone, which haichi leaves to the MPI library"}};

@@ -41,6 +41,7 @@ enum class Feature {
   independent,
   split,
   nonblocking,
+  shared,
   reread,
   subcomm,
   single,
