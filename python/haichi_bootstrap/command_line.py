@@ -16,7 +16,8 @@ USAGE = """\
 usage: ./haichi COMMAND
 
   demo      build, then the main job: a cluster's collective I/O, stock against haichi
-  test      build, then every test (--quick, --only PATTERN, --sanitize WHICH, --fresh)
+  test      build, then every test (--quick, --only PATTERN, --sanitize WHICH, --fresh), or
+            random cases of collective I/O (--cases N)
   build     set up and compile only
   doctor    what is here, what is missing, what to type
   check     format, lint, arrows, headers (--tidy: clang-tidy too)
@@ -79,7 +80,24 @@ def _test(arguments: list[str]) -> int:
     parser.add_argument(
         "--fresh", action="store_true", help="in a new Debian root, as root and as a plain user"
     )
+    many = parser.add_argument_group("random cases of collective I/O instead of the tests")
+    many.add_argument("--cases", type=int, metavar="N", help="how many, e.g. 20000")
+    many.add_argument("--first", type=int, default=0, metavar="K", help="number of the first")
+    many.add_argument("--seed", type=int, default=1, metavar="S", help="other cases")
+    many.add_argument("--seconds", type=float, default=7200, help="begin no job after (7200)")
+    many.add_argument("--resume", action="store_true", help="not what this build has passed")
     options = parser.parse_args(arguments)
+    if options.cases is not None:
+        if options.fresh or options.quick or options.only:
+            raise Stop("--cases goes with --first, --seed, --seconds, --resume and --sanitize", 2)
+        testing.random_cases(
+            cases=options.cases,
+            first=options.first,
+            seed=options.seed,
+            seconds=options.seconds,
+            resume=options.resume,
+            sanitize=options.sanitize,
+        )
     if options.fresh:
         if options.only or options.sanitize:
             raise Stop("--fresh takes --quick only: it runs what a newcomer would type", 2)

@@ -1,10 +1,13 @@
 """`./haichi test`: the unit tests by CTest, then the others by pytest, and one line at the end."""
 
 import dataclasses
+import os
 import re
+import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import NoReturn
 
 from haichi_bootstrap import building, environments, packages, paths, shell
 from haichi_bootstrap.shell import Stop
@@ -54,6 +57,25 @@ SANITIZERS = {
     ),
     "thread": Sanitizer("tsan", {"TSAN_OPTIONS": "halt_on_error=1"}, ""),
 }
+
+
+def random_cases(
+    *, cases: int, first: int, seed: int, seconds: float, resume: bool, sanitize: str | None
+) -> NoReturn:
+    """Sets up, builds, and becomes tests/oracle/many_cases.py: random cases of collective I/O
+    against the byte model."""
+    sanitizer = SANITIZERS[sanitize] if sanitize else None
+    with building.alone():
+        building.set_up(GROUPS)
+        folder = building.build(sanitizer.preset if sanitizer else "release")
+    words = [paths.PYTHON, paths.ROOT / "tests" / "oracle" / "many_cases.py"]
+    words += ["--cases", str(cases), "--first", str(first), "--seed", str(seed)]
+    words += ["--seconds", str(seconds), *(["--resume"] if resume else [])]
+    env = {**packages.on_path(), **(sanitizer.env if sanitizer else {})}
+    shell.step("random cases", f"{cases} against the byte model; logs in out/test/cases")
+    sys.stdout.flush()
+    # In our place: Ctrl-C has to reach the one that ends the ranks.
+    os.execve(words[0], shell.words(words), {**os.environ, **env, "HAICHI_BUILD": str(folder)})
 
 
 def test(*, quick: bool = False, only: str | None = None, sanitize: str | None = None) -> int:

@@ -1,4 +1,5 @@
-"""What the tests of this folder share: pretended nodes, preloads and a folder in memory."""
+"""What the tests of this folder share: jobs of random cases, pretended nodes, preloads, a folder in
+memory. Times are in seconds."""
 
 from __future__ import annotations
 
@@ -8,10 +9,108 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import mpis
 import pytest
+
+HERE = Path(__file__).parent
+SEED = int(os.environ.get("ORACLE_SEED", "1"))
+SUMMARY = re.compile(r"oracle: (\d+) cases, (\d+) failed, (\d+) collective calls")
+
+# What a program can't have from the MPI library itself: haichi leaves these calls to it.
+AVOID = {
+    # MPI_Abort in set_view of a file that one rank opens alone; wrong bytes in views that show
+    # bytes twice; wrong file pointers in views whose tiles run into each other.
+    "mpich": "single,reread,one-tile",
+    # A file that one rank opens alone is not in the report. Wrong MPI_SEEK_END; set_view of a view
+    # that shows bytes twice never returns.
+    "openmpi": "single,seek-end,reread",
+    "mpiabi": "single,reread,one-tile",
+}
+# What the stock libraries get right beyond doubt, so that a difference is the model's mistake.
+STOCK = {
+    "mpich": ["--only", "array-memory,array-view,idle,bottom,far,hints,subcomm,eof,overlap"],
+    # Split and nonblocking collectives end in a signal or never. With small collective buffers some
+    # cycles' bytes are missing after the call, now and then.
+    "openmpi": ["--avoid", "overlap,seek-end,reread,split,nonblocking,empty-view,single,hints"],
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of oracle_cases under haichi: many cases on some ranks of pretended nodes."""
+
+    abi: str
+    ranks: int
+    cases: int
+    nodes: str
+    """How the ranks are dealt out to nodes, see node_of."""
+    seed: int = SEED
+    first: int = 0
+    options: tuple[str, ...] = field(default=())
+    """Which features the cases have, instead of all but AVOID."""
+
+    def __str__(self) -> str:
+        more = "".join(self.options[:1]).replace("--", "-")
+        return f"{self.abi}-{self.ranks}-{self.nodes}-{self.cases}{more}"
+
+    def words(self, mpi: mpis.Mpi, folder: Path) -> list[str | Path]:
+        """The program and its arguments."""
+        words: list[str | Path] = [program(mpi, "oracle_cases"), "--seed", str(self.seed)]
+        words += ["--first", str(self.first)] if self.first else []
+        words += ["--cases", str(self.cases), "--dir", folder]
+        return [*words, *(self.options or ("--avoid", AVOID[self.abi]))]
+
+    def environment(self, mpi: mpis.Mpi, folder: Path) -> dict[str, str]:
+        """What the ranks need; writes their placement into the folder."""
+        return {
+            **preloads(str(mpi.shim), yielding(mpi)),
+            "HAICHI_REPORT": str(self.report(folder)),
+            "HAICHI_PLACEMENT": str(placement(self.nodes, self.ranks, folder)),
+        }
+
+    def report(self, folder: Path) -> Path:
+        """The run report."""
+        return folder / "report.json"
+
+
+def calls_of(report: Path) -> list[dict]:
+    """The collective calls that a run report lists."""
+    return [call for file in json.loads(report.read_text())["files"] for call in file["calls"]]
+
+
+def distribution_mpi(abi: str) -> mpis.Mpi:
+    """The first usable MPI of an ABI: the distribution's, if it is here."""
+    known = [mpi for mpi in mpis.all_mpis() if mpi.abi == abi]
+    return next((mpi for mpi in known if not mpi.missing), known[0])
+
+
+def program(mpi: mpis.Mpi, name: str) -> Path:
+    """`name` built for an MPI: by CMake for the one it found of each ABI, else by its compiler."""
+    if mpi == distribution_mpi(mpi.abi):
+        return mpis.BUILD / "bin" / f"{name}_{mpi.abi}"
+    target = mpis.scratch() / mpi.name / name
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sources = [HERE / f"{name}.cpp"]
+        if name == "oracle_cases":
+            model = ["type", "type_text", "byte_model", "feature_set", "type_generator"]
+            plan = ["case_plan", "case_view", "case_text", "case_model", "case_runner", "mpi_type"]
+            sources += [HERE / f"{part}.cpp" for part in model + plan]
+        flags = [
+            "-std=c++20",
+            "-O1",
+            "-DOMPI_SKIP_MPICXX",
+            "-DMPICH_SKIP_MPICXX",
+            f"-I{HERE.parent}",
+        ]
+        # The wheels' wrappers know C; they pass on to the compiler that they are told.
+        environment = {**os.environ, "MPICH_CC": "g++", "OMPI_CC": "g++"}
+        words = [str(mpi.mpicc), *flags, *map(str, sources), "-lstdc++", "-o", str(target)]
+        mpis.run_bounded(words, env=environment, timeout=280, check=True)
+    return target
 
 
 def node_of(how: str, ranks: int) -> list[int]:
@@ -46,16 +145,20 @@ def yielding(mpi: mpis.Mpi) -> str:
     return str(library) if mpi.abi == "mpich" and library.exists() else ""
 
 
+def fast_base() -> Path:
+    """Where a sync costs nothing, if there is such a place."""
+    return Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())
+
+
 @pytest.fixture
 def fast_folder() -> Iterator[Path]:
     """A folder in memory, where a sync costs nothing."""
-    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="oracle-", dir=base))
+    folder = Path(tempfile.mkdtemp(prefix="oracle-", dir=fast_base()))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def preloads(*libraries: str) -> dict[str, str]:
-    """LD_PRELOAD of those that there are."""
-    named = [library for library in libraries if library]
+    """LD_PRELOAD of those that there are, before a sanitizer's library if one is preloaded."""
+    named = [library for library in (*libraries, os.environ.get("LD_PRELOAD", "")) if library]
     return {"LD_PRELOAD": ":".join(named)} if named else {}

@@ -12,57 +12,28 @@ ORACLE_SEED chooses other cases. Times are in seconds.
 from __future__ import annotations
 
 import json
-import os
-import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import mpis
 import pytest
-from oracle_support import fast_folder, placement, preloads, yielding
+from oracle_support import (
+    AVOID,
+    SEED,
+    STOCK,
+    SUMMARY,
+    Job,
+    calls_of,
+    distribution_mpi,
+    fast_folder,
+    placement,
+    preloads,
+    program,
+    yielding,
+)
 
-HERE = Path(__file__).parent
 __all__ = ["fast_folder"]
-SEED = int(os.environ.get("ORACLE_SEED", "1"))
-SUMMARY = re.compile(r"oracle: (\d+) cases, (\d+) failed, (\d+) collective calls")
-
-# What a program can't have from the MPI library itself: haichi leaves these calls to it.
-AVOID = {
-    # MPI_Abort in set_view of a file that one rank opens alone; wrong bytes in views that show
-    # bytes twice; wrong file pointers in views whose tiles run into each other.
-    "mpich": "single,reread,one-tile",
-    # A file that one rank opens alone is not in the report. Wrong MPI_SEEK_END; set_view of a view
-    # that shows bytes twice never returns.
-    "openmpi": "single,seek-end,reread",
-    "mpiabi": "single,reread,one-tile",
-}
-# What the stock libraries get right beyond doubt, so that a difference is the model's mistake.
-STOCK = {
-    "mpich": ["--only", "array-memory,array-view,idle,bottom,far,hints,subcomm,eof,overlap"],
-    # Split and nonblocking collectives end in a signal or never. With small collective buffers some
-    # cycles' bytes are missing after the call, now and then.
-    "openmpi": ["--avoid", "overlap,seek-end,reread,split,nonblocking,empty-view,single,hints"],
-}
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run of oracle_cases: many cases on some ranks of pretended nodes."""
-
-    abi: str
-    ranks: int
-    cases: int
-    nodes: str
-    """How the ranks are dealt out to nodes, see node_of."""
-    seed: int = SEED
-    options: tuple[str, ...] = field(default=())
-
-    def __str__(self) -> str:
-        more = "".join(self.options[:1]).replace("--", "-")
-        return f"{self.abi}-{self.ranks}-{self.nodes}-{self.cases}{more}"
-
 
 QUICK = [
     Job("mpich", 2, 40, "each"),
@@ -88,38 +59,6 @@ SLOW = [
 ]
 
 
-def distribution_mpi(abi: str) -> mpis.Mpi:
-    """The first usable MPI of an ABI: the distribution's, if it is here."""
-    known = [mpi for mpi in mpis.all_mpis() if mpi.abi == abi]
-    return next((mpi for mpi in known if not mpi.missing), known[0])
-
-
-def program(mpi: mpis.Mpi, name: str) -> Path:
-    """`name` built for an MPI: by CMake for the one it found of each ABI, else by its compiler."""
-    if mpi == distribution_mpi(mpi.abi):
-        return mpis.BUILD / "bin" / f"{name}_{mpi.abi}"
-    target = mpis.scratch() / mpi.name / name
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sources = [HERE / f"{name}.cpp"]
-        if name == "oracle_cases":
-            model = ["type", "type_text", "byte_model", "feature_set", "type_generator"]
-            plan = ["case_plan", "case_view", "case_text", "case_model", "case_runner", "mpi_type"]
-            sources += [HERE / f"{part}.cpp" for part in model + plan]
-        flags = [
-            "-std=c++20",
-            "-O1",
-            "-DOMPI_SKIP_MPICXX",
-            "-DMPICH_SKIP_MPICXX",
-            f"-I{HERE.parent}",
-        ]
-        # The wheels' wrappers know C; they pass on to the compiler that they are told.
-        environment = {**os.environ, "MPICH_CC": "g++", "OMPI_CC": "g++"}
-        words = [str(mpi.mpicc), *flags, *map(str, sources), "-lstdc++", "-o", str(target)]
-        mpis.run_bounded(words, env=environment, timeout=280, check=True)
-    return target
-
-
 def run(
     mpi: mpis.Mpi, ranks: int, words: list[str | Path], env: Mapping[str, str], timeout: float = 280
 ) -> subprocess.CompletedProcess[str]:
@@ -137,19 +76,10 @@ def run_cases(job: Job, folder: Path) -> list[dict]:
     mpi = distribution_mpi(job.abi)
     if mpi.missing:
         pytest.skip(mpi.missing)
-    report = folder / "report.json"
-    env = {
-        **preloads(str(mpi.shim), yielding(mpi)),
-        "HAICHI_REPORT": str(report),
-        "HAICHI_PLACEMENT": str(placement(job.nodes, job.ranks, folder)),
-    }
-    words: list[str | Path] = [program(mpi, "oracle_cases"), "--seed", str(job.seed)]
-    words += ["--cases", str(job.cases), "--dir", folder]
-    words += job.options or ("--avoid", AVOID[job.abi])
-    done = run(mpi, job.ranks, words, env)
+    done = run(mpi, job.ranks, job.words(mpi, folder), job.environment(mpi, folder))
     cases, failed, calls = map(int, SUMMARY.search(done.stdout).groups())
     assert (cases, failed) == (job.cases, 0)
-    listed = [call for file in json.loads(report.read_text())["files"] for call in file["calls"]]
+    listed = calls_of(job.report(folder))
     assert job.ranks == 1 or len(listed) >= calls > cases, "the report does not list the calls"
     return listed
 
