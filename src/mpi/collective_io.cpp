@@ -74,6 +74,7 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
   record.order = name_of(plan.order);
   record.window = plan.window;
   record.cycles = plan.domains.cycles();
+  record.must_cross = plan.must_cross;
   record.why = plan.why;
 }
 

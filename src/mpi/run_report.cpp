@@ -44,26 +44,28 @@ constexpr const char* kAbi = "mpich";
 #endif
 
 json to_json(const CallRecord& call) {
-  return {{"index", call.index},
-          {"event_call", call.event_call},
-          {"call", call.call},
-          {"handled", call.handled},
-          {"bytes", call.bytes},
-          {"file_begin", call.file_begin},
-          {"file_end", call.file_end},
-          {"seconds", double(call.elapsed_ns) * 1e-9},
-          {"aggregators", call.aggregators},
-          {"layout", call.layout},
-          {"order", call.order},
-          {"window", call.window},
-          {"cycles", call.cycles},
-          {"windows",
-           {{"whole", call.windows_whole},
-            {"separate", call.windows_separate},
-            {"rmw", call.windows_rmw}}},
-          {"why", call.why},
-          {"bytes_inside", call.bytes_inside},
-          {"bytes_between", call.bytes_between}};
+  json result = {{"index", call.index},
+                 {"event_call", call.event_call},
+                 {"call", call.call},
+                 {"handled", call.handled},
+                 {"bytes", call.bytes},
+                 {"file_begin", call.file_begin},
+                 {"file_end", call.file_end},
+                 {"seconds", double(call.elapsed_ns) * 1e-9},
+                 {"aggregators", call.aggregators},
+                 {"layout", call.layout},
+                 {"order", call.order},
+                 {"window", call.window},
+                 {"cycles", call.cycles},
+                 {"windows",
+                  {{"whole", call.windows_whole},
+                   {"separate", call.windows_separate},
+                   {"rmw", call.windows_rmw}}},
+                 {"why", call.why},
+                 {"bytes_inside", call.bytes_inside},
+                 {"bytes_between", call.bytes_between}};
+  if (call.must_cross >= 0) result["bytes_must_cross"] = call.must_cross;
+  return result;
 }
 
 json to_json(const Flattening& f) {

@@ -122,6 +122,7 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
   const plan::NodeBytes have = count_bytes(placement, demands, borders);
   std::vector<bool> serves(size_t(placement.nodes()), false);
   for (const int rank : plan.aggregators.ranks) serves[size_t(placement.node_of(rank))] = true;
+  const int64_t must_cross = plan::least_between(have);
   const std::vector<int> nodes = plan::place_by_bytes(have, serves);
   const int64_t even = plan::busiest_link(have, nodes_of_domains(placement, plan, have));
   const int64_t local = plan::busiest_link(have, nodes);
@@ -129,7 +130,8 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
     return LocalDomains{{},
                         fmt::format("the busiest link carries {} bytes; it would carry {} with "
                                     "domains where their bytes are",
-                                    even, local)};
+                                    even, local),
+                        must_cross};
   plan::FileDomains domains(deal(placement, plan.aggregators.ranks, have, nodes),
                             plan.window_bytes);
   const int64_t windows = domains.cycles() * domains.aggregators();
@@ -137,13 +139,15 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
     return LocalDomains{{},
                         fmt::format("the busiest link carries {} bytes; it would carry {} with "
                                     "domains where their bytes are, but in windows of {} bytes",
-                                    even, local, range.size() / windows)};
+                                    even, local, range.size() / windows),
+                        must_cross};
   return LocalDomains{
       std::move(domains),
       fmt::format(
           "domains go to the nodes that have their bytes: the busiest link carries {} bytes "
           "instead of {}",
-          local, even)};
+          local, even),
+      must_cross};
 }
 
 }  // namespace haichi::mpiio

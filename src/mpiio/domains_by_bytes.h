@@ -19,6 +19,7 @@ bool may_go_by_bytes(const placement::Placement& placement, const TwoPhaseOption
 struct LocalDomains {
   std::optional<plan::FileDomains> domains;  ///< nothing: the plan's own are as good
   std::string why;
+  int64_t must_cross = 0;  ///< bytes that cross the network with any domains, about: unit by unit
 };
 
 /// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.window_bytes;

@@ -142,6 +142,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
         how = "domains";
       }
       result.why.push_back(std::move(local->why));
+      result.must_cross = local->must_cross;
     }
   }
   result.why.push_back(

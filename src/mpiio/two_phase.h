@@ -60,6 +60,7 @@ struct TwoPhasePlan {
   bool shares =
       false;  ///< ranks of a node put their bytes into its aggregators' windows themselves
   bool file_thread = false;  ///< aggregators read and write by a thread beside the exchange
+  int64_t must_cross = -1;   ///< bytes that cross the network with any domains; -1: not known
   std::vector<std::string> why;
 };
 

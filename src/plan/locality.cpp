@@ -47,6 +47,13 @@ int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part
                   *std::max_element(out.begin(), out.end()));
 }
 
+int64_t least_between(const NodeBytes& have) {
+  int64_t bytes = 0;
+  for (const std::vector<int64_t>& part : have.bytes)
+    if (!part.empty()) bytes += sum(part) - *std::max_element(part.begin(), part.end());
+  return bytes;
+}
+
 std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves) {
   const size_t parts = have.parts.size(), nodes = serves.size();
   std::vector<int64_t> whole(parts), stakes(parts);

@@ -21,6 +21,10 @@ struct NodeBytes {
 /// `node_of_part[p]`: what the busiest link must carry.
 int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part);
 
+/// Bytes that must cross the network however the parts are handled: those of each part but its
+/// fullest node's.
+int64_t least_between(const NodeBytes& have);
+
 /// The node of each part, among those with `serves[node]`: each part goes where most of its bytes
 /// are, in the order of what would be lost otherwise, as long as no node gets more than a quarter
 /// over its even share of the bytes. Of several about equal nodes the one with the least so far,

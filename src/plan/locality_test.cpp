@@ -31,6 +31,12 @@ TEST(Locality, SlabsOfOneNodeEachStayThere) {
   EXPECT_EQ(busiest_link(have, {0, 0, 1, 1, 2, 2}), 18);
 }
 
+TEST(Locality, WhatMustCrossIsWhatTheFullestNodeOfAPartLacks) {
+  EXPECT_EQ(least_between(parts_of({{0, 0, 9}, {9, 0, 0}})), 0);
+  EXPECT_EQ(least_between(parts_of({{5, 3, 1}, {2, 2, 2}})), 4 + 4);
+  EXPECT_EQ(least_between({}), 0);
+}
+
 TEST(Locality, ANodeWithEverythingSharesTheWorkAndWhoServesNotGetsNone) {
   const NodeBytes have = parts_of(std::vector<std::vector<int64_t>>(12, {100, 0, 0}));
   const auto all = place_by_bytes(have, {true, true, true});

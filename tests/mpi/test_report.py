@@ -115,6 +115,8 @@ def test_the_report_of_a_real_run_is_right(made: Path) -> None:
     for call in together.calls:
         check_call(call, RANKS, [0, 2])
         assert call.bytes_inside == call.bytes_between
+        # Each rank has its own bytes and all take turns: half of each part is the other node's.
+        assert call.bytes_must_cross == pytest.approx(call.bytes / 2, rel=0.05)
 
     kept = together.flattening
     assert (kept.view_blocks, kept.memory_blocks) == (1, 1)

@@ -362,6 +362,7 @@ CALL_COLUMNS = (
     ("cycles", "num"),
     ("inside nodes", "num"),
     ("between nodes", "num"),
+    ("had to be", "num"),
     ("file range in bytes", "num"),
 )
 
@@ -414,6 +415,7 @@ def _call_row(call: Call) -> Markup:
         str(call.cycles) if call.cycles else "-",
         format_bytes(call.bytes_inside) if exchanged else "-",
         format_bytes(call.bytes_between) + share if exchanged else "-",
+        "-" if call.bytes_must_cross is None else format_bytes(call.bytes_must_cross),
         f"{call.file_begin} to {call.file_end}" if call.file_end else "-",
     )
     return tag(

@@ -191,6 +191,11 @@ class Call(Form):
     )
     bytes_inside: Bytes = Field(0, description="Bytes exchanged between ranks of one node.")
     bytes_between: Bytes = Field(0, description="Bytes exchanged between ranks of two nodes.")
+    bytes_must_cross: Bytes | None = Field(
+        None,
+        description="Bytes that go between nodes whichever node handles which part of the file: of "
+        "each part all but its fullest node's. Absent where it was not counted.",
+    )
 
 
 class Flattening(Form):

@@ -126,13 +126,21 @@ def _print_group(console: Console, group: CallGroup) -> None:
         _line(
             console,
             f"exchanged {format_bytes(inside)} inside nodes, {format_bytes(between)} between "
-            f"nodes ({format_share(between, inside + between)} between)",
+            f"nodes ({format_share(between, inside + between)} between{must_cross(group.calls)})",
             indent=4,
         )
     for reason in group.reasons():
         _line(console, ("why  ", "dim"), reason, indent=4)
     if len(group.calls) > 1:
         _print_calls(console, group.calls)
+
+
+def must_cross(calls: Sequence[Call]) -> str:
+    """How many bytes could not but go between nodes, as words to add."""
+    known = [call.bytes_must_cross for call in calls if call.bytes_must_cross is not None]
+    if len(known) < len(calls):
+        return ""
+    return f"; {format_bytes(sum(known))} had to be"
 
 
 def _what_moved(call: Call) -> str:

@@ -158,6 +158,7 @@ class _Maker:
             ],
             "bytes_inside": inside,
             "bytes_between": between,
+            "bytes_must_cross": between // 2,
         }  # fmt: skip
 
     def send(self, rank: int, share: int, inside: int, between: int) -> tuple[int, int]:
