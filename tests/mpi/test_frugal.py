@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import mpis
 import pytest
 from haichi.report.load import load
 from mpis import Mpi
@@ -17,8 +18,11 @@ from mpis import Mpi
 HERE = Path(__file__).parent
 KIB, MIB = 1 << 10, 1 << 20
 
-# What may be left resident by any number of opens and closes: the bounded records for the report.
-LEFT = MIB
+# What may be left resident by some opens and closes: bounded records for the report, which some
+# hundred opens fill, and events. Behind these only events, and what the MPI library itself loses
+# (MPICH 4.0.2: 80 bytes an open), with a quarter for how far that varies.
+LEFT, LEFT_OF_MANY, VARIES = MIB, 300 * KIB, 1.25
+MANY, STOCK = 10_000, 1000
 
 RANKS = 4
 DATA = 24  # MiB of each rank
@@ -39,28 +43,37 @@ def fast_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def check_frugal(mpi: Mpi, folder: Path, cycles: int, timeout: float) -> None:
-    """Runs the program under haichi."""
-    if not mpi.shim.exists():
-        pytest.skip(f"no {mpi.shim.name} in this build")
-    program = mpi.compile(HERE / "frugal.c")
-    env = mpi.preload(HAICHI_LOG="error")
-    done = mpi.run(2, [program, folder, str(cycles)], env, timeout=timeout)
+def grown(mpi: Mpi, folder: Path, cycles: int, env: dict[str, str], timeout: float) -> int:
+    """Runs the program; returns by how many bytes a rank grew over so many opens and closes."""
+    done = mpi.run(2, [mpi.compile(HERE / "frugal.c"), folder, str(cycles)], env, timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok ") == 2
-    grown = re.search(r"^grown (-?\d+)$", done.stdout, re.MULTILINE)
-    assert grown and int(grown[1]) <= LEFT, done.stdout
+    found = re.search(r"^grown (-?\d+)$", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    return int(found[1])
 
 
 def test_nothing_is_left_after_close(mpi: Mpi, fast_folder: Path) -> None:
     """No descriptor, communicator or window after 100 opens and closes; 200 files open at once."""
-    check_frugal(mpi, fast_folder, 100, timeout=240)
+    if not mpi.shim.exists():
+        pytest.skip(f"no {mpi.shim.name} in this build")
+    assert grown(mpi, fast_folder, 100, mpi.preload(HAICHI_LOG="error"), timeout=240) <= LEFT
 
 
 @pytest.mark.slow
-def test_nothing_is_left_after_ten_thousand_closes(mpi: Mpi, fast_folder: Path) -> None:
-    """No library has that many communicators to lose."""
-    check_frugal(mpi, fast_folder, 10_000, timeout=280)
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("abi", ["mpich", "openmpi"])
+def test_nothing_is_left_after_ten_thousand_closes(abi: str, fast_folder: Path) -> None:
+    """One library of each kind: what is left of a file does not depend on its release."""
+    known = mpis.mpis(abi)
+    if not known:
+        pytest.skip(f"no {abi} here: ./haichi build")
+    mpi = known[0]
+    if not mpi.shim.exists():
+        pytest.skip(f"no {mpi.shim.name} in this build")
+    own = grown(mpi, fast_folder, STOCK, {}, timeout=200) * MANY / STOCK
+    left = grown(mpi, fast_folder, MANY, mpi.preload(HAICHI_LOG="error"), timeout=500)
+    assert left <= LEFT_OF_MANY + max(own, 0) * VARIES, f"without haichi {own:.0f}"
 
 
 class Peaks:
