@@ -42,7 +42,7 @@ int Os::lock(int fd, short type, int64_t offset, int64_t size) {
   request.l_whence = SEEK_SET;
   request.l_start = offset;
   request.l_len = size;
-  return or_errno(::fcntl(fd, F_OFD_SETLKW, &request));
+  return or_errno(::fcntl(fd, F_OFD_SETLK, &request));
 }
 
 Os& real_os() {

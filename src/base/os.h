@@ -22,9 +22,9 @@ class Os {
   virtual int64_t pread(int fd, void* data, size_t size, int64_t offset);
   virtual int64_t pwrite(int fd, const void* data, size_t size, int64_t offset);
   virtual int fstat(int fd, struct stat* out);
-  /// Open file description lock (fcntl(2), F_OFD_SETLKW): unlike a process's lock it survives that
+  /// Open file description lock (fcntl(2), F_OFD_SETLK): unlike a process's lock it survives that
   /// the MPI library closes another descriptor of the same file. On [offset, offset + size); type
-  /// is F_RDLCK, F_WRLCK, F_UNLCK.
+  /// is F_RDLCK, F_WRLCK, F_UNLCK. Does not wait: -EAGAIN or -EACCES if somebody else has it.
   virtual int lock(int fd, short type, int64_t offset, int64_t size);
 };
 

@@ -112,6 +112,7 @@ void CollectiveBuffer::start_access(const plan::Slice& slice, FileAccess&& acces
 void CollectiveBuffer::keep(const FileOutcome& outcome, int64_t cycle) {
   if (!outcome.status && status_) status_ = outcome.status;
   totals_ += outcome.totals;
+  lock_refused_ = lock_refused_ || outcome.lock_refused;
   if (!config_.record) return;
   for (const FileOutcome::Interval& i : outcome.intervals)
     config_.record(config_.record_context, i.phase, cycle, i.begin_ns, i.end_ns, i.bytes);
@@ -122,7 +123,8 @@ void CollectiveBuffer::read_file(const plan::Slice& slice, int64_t) {
 }
 
 void CollectiveBuffer::write_file(const plan::Slice& slice, int64_t) {
-  start_access(slice, [file = config_.file, holes = config_.holes](const Window& w) {
+  const Holes holes = lock_refused_ ? Holes::separate : config_.holes;
+  start_access(slice, [file = config_.file, holes](const Window& w) {
     return write_window(w, file, holes);
   });
 }

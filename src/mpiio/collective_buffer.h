@@ -79,6 +79,7 @@ class CollectiveBuffer : public plan::Buffers {
   FileOutcome outcome_;                // of that window, written by the worker
   Status status_;
   FileTotals totals_;
+  bool lock_refused_ = false;  // is not waited for again
 };
 
 }  // namespace haichi::mpiio

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include <algorithm>
 #include <memory>
@@ -19,6 +20,8 @@ constexpr int64_t kRmwDistance = 2048;
 constexpr int64_t kRmwDistanceDense = 8192;
 // Read-modify-write goes in parts of this size, each under its own lock.
 constexpr int64_t kRmwPart = 1 << 20;
+// How long to wait for a lock before pieces are written one by one, in nanoseconds.
+constexpr int64_t kLockPatience = 5'000'000'000;
 // A reader skips holes of at least this size instead of reading through them.
 constexpr int64_t kReadThrough = 64 << 10;
 
@@ -79,11 +82,18 @@ Status modify(const FileWindow& window, const AggregatorFile& file, plan::Extent
   return done;
 }
 
+// Who has it may be another program that never gives it back.
 bool lock(const AggregatorFile& file, plan::Extent part) {
-  int locked;
-  while ((locked = file.os->lock(file.fd, F_WRLCK, part.begin, part.size())) == -EINTR) {
+  const int64_t give_up_ns = now_ns() + kLockPatience;
+  for (timespec nap{0, 100'000};;) {
+    const int locked = file.os->lock(file.fd, F_WRLCK, part.begin, part.size());
+    if (locked >= 0) return true;
+    const bool may_come = locked == -EINTR || locked == -EAGAIN || locked == -EACCES;
+    if (!may_come || now_ns() > give_up_ns) return false;
+    if (locked == -EINTR) continue;
+    nanosleep(&nap, nullptr);
+    nap.tv_nsec = std::min(nap.tv_nsec * 2, 10'000'000L);
   }
-  return locked >= 0;
 }
 
 void write_with_rmw(const FileWindow& window, const AggregatorFile& file, FileOutcome& outcome) {
@@ -92,8 +102,8 @@ void write_with_rmw(const FileWindow& window, const AggregatorFile& file, FileOu
   const std::unique_ptr<std::byte[]> scratch(new (std::nothrow) std::byte[size_t(size)]);
   for (int64_t at = all.begin; at < all.end; at += size) {
     const plan::Extent part{at, std::min(all.end, at + size)};
-    // Never read-modify-write without a lock.
-    if (!scratch || !lock(file, part)) {
+    outcome.lock_refused = scratch && !lock(file, part);
+    if (!scratch || outcome.lock_refused) {  // never without a lock
       outcome.totals.rmw -= 1;
       outcome.totals.separate += 1;
       write_separately(window, file, outcome);

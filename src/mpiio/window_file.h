@@ -58,14 +58,15 @@ struct FileOutcome {
   Status status;  ///< first failure; later pieces are still tried: what can be kept is kept
   FileTotals totals;
   std::vector<Interval> intervals;
+  bool lock_refused = false;  ///< and so pieces were written one by one
 };
 
 /// Reads the runs, and holes between them that are not worth skipping. Bytes that are not there
 /// after all are given as zeros.
 FileOutcome read_window(const FileWindow& window, const AggregatorFile& file);
 
-/// Writes the runs: one by one, or with the holes between them by read-modify-write under a lock.
-/// Uses the holes of the window's memory.
+/// Writes the runs: one by one, or with the holes between them by read-modify-write under a lock,
+/// which is waited for for some seconds. Uses the holes of the window's memory.
 FileOutcome write_window(const FileWindow& window, const AggregatorFile& file, Holes holes);
 
 }  // namespace haichi::mpiio

@@ -9,6 +9,7 @@
  *   FAULT_MEMORY=EMFILE memory in common cannot be made (memfd_create of haichi)
  *   FAULT_PAGES=ENOSPC  it can be made, but has no pages (posix_fallocate)
  *   FAULT_THREAD=EAGAIN haichi is given no thread (pthread_create of it or of the C++ library)
+ *   FAULT_CUT=BYTES     the first pread finds the file truncated to that size
  *   FAULT_SAY=FILE      a word in FILE for every call: which thread made it, main or other
  * Build: cc -O2 -fPIC -shared -o libfaultio.so faultio.c -ldl */
 #define _GNU_SOURCE
@@ -89,6 +90,13 @@ static ssize_t faulty_write(const char* name, int fd, const void* data, size_t s
 }
 
 static ssize_t faulty_read(const char* name, int fd, void* data, size_t size, off_t at) {
+  static int cut;
+  const char* left = getenv("FAULT_CUT");
+  if (left && chosen(fd) && !cut++) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (truncate(link, atol(left))) abort();
+  }
   const ssize_t n = allowed(fd, size, "FAULT_READ");
   return n < 0 ? n : ((read_fn)dlsym(RTLD_NEXT, name))(fd, data, (size_t)n, at);
 }

@@ -1,12 +1,12 @@
 /* probe: one collective write and read of an interleaved file, saying what each rank was told.
  *
  *   mpiexec -n N probe FILE [pieces=64] [size=1000] [mode=write|read|both] [deep=0] [kill=-1]
- *                           [limit_mb=0] [threads=0]
- * Rank r owns piece i*N + r. Prints a line per rank and call:
- *   CALL rank R open|write|read class NAME count C right|wrong|-
- * and ends with 0 whatever the classes are. `deep` nests the memory type that many times; rank
- * `kill` ends itself by SIGKILL between open and write; `limit_mb` sets RLIMIT_AS on rank 0 to what
- * it uses plus that many MiB once the file is open. */
+ *                           [limit_mb=0] [gap=0] [abort=-1]
+ * Rank r owns piece i*N + r; `gap` bytes behind each piece are nobody's. Prints a line per rank and
+ * call: CALL rank R open|write|read class NAME count C right|wrong|- and ends with 0 whatever the
+ * classes are. `deep` nests the memory type that many times; rank `kill` ends itself by SIGKILL
+ * between open and write, rank `abort` calls MPI_Abort there; `limit_mb` sets RLIMIT_AS on rank 0
+ * to what it uses plus that many MiB once the file is open. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
@@ -108,12 +108,14 @@ int main(int argc, char** argv) {
     return 0;
   }
   MPI_Datatype view, deep = nested(option(argc, argv, "deep", 0));
-  MPI_Type_vector((int)pieces, (int)size, (int)(size * ranks), MPI_BYTE, &view);
+  const long step = size + option(argc, argv, "gap", 0);
+  MPI_Type_vector((int)pieces, (int)size, (int)(step * ranks), MPI_BYTE, &view);
   MPI_Type_commit(&view);
-  MPI_File_set_view(file, rank * size, MPI_BYTE, view, "native", MPI_INFO_NULL);
+  MPI_File_set_view(file, rank * step, MPI_BYTE, view, "native", MPI_INFO_NULL);
   unsigned char* data = malloc((size_t)bytes);
   for (long i = 0; i < bytes; ++i) data[i] = value(rank, i);
   if (option(argc, argv, "kill", -1) == rank) kill(getpid(), SIGKILL);
+  if (option(argc, argv, "abort", -1) == rank) MPI_Abort(MPI_COMM_WORLD, 7);
   if (rank == 0 && option(argc, argv, "limit_mb", 0))
     limit_memory(option(argc, argv, "limit_mb", 0));
   MPI_Status status;

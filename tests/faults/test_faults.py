@@ -6,6 +6,7 @@ limit); the program must get what the MPI standard says, or go on without haichi
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -80,6 +81,17 @@ def whole_file() -> bytes:
         for rank in range(RANKS)
     ]
     return b"".join(pieces)
+
+
+# Several nodes and small windows: more than one cycle, so that a thread is worth its while.
+CYCLES = {"HAICHI_IO_BUFFER": "8k"}
+
+
+def on_nodes(place: Path) -> dict[str, str]:
+    """The environment in which each rank is on a node of its own."""
+    placement = place / "placement.json"
+    placement.write_text(json.dumps({"version": 1, "map": [[0, RANKS, 1, 1]]}))
+    return {"HAICHI_PLACEMENT": str(placement), **CYCLES}
 
 
 def handled(report: Path) -> list[bool]:
@@ -228,6 +240,49 @@ def test_killed_rank_ends_the_job(mpi: mpis.Mpi, tmp_path: Path) -> None:
     assert probe.done.returncode != 0
 
 
+@pytest.mark.parametrize("nodes", [1, RANKS])
+def test_abort_while_the_others_are_inside(mpi: mpis.Mpi, tmp_path: Path, nodes: int) -> None:
+    where = on_nodes(tmp_path) if nodes > 1 else {}
+    probe = Probe(mpi, str(tmp_path / "x"), "abort=1", **where)
+    assert probe.done.returncode != 0
+
+
+@pytest.mark.parametrize("nodes", [1, RANKS])
+def test_file_cut_short_by_somebody_else(
+    mpi: mpis.Mpi, faultio: Path, tmp_path: Path, nodes: int
+) -> None:
+    """After its size was agreed on: no crash, no hang, no error that the standard does not know."""
+    where = on_nodes(tmp_path) if nodes > 1 else {}
+    file = tmp_path / "x.dat"
+    file.write_bytes(whole_file())
+    fault = {"FAULT_PATH": "x.dat", "FAULT_CUT": "5000"}
+    probe = Probe(mpi, str(file), "mode=read", preload=str(faultio), **fault, **where)
+    assert probe.done.returncode == 0
+    assert probe.classes("read") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"wrong"}  # zeros where nothing is any more
+    assert file.read_bytes() == whole_file()[:5000]
+
+
+def test_lock_that_is_not_granted(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    """Somebody holds a lock of the whole file for good: no read-modify-write, and no hang."""
+    file, report = tmp_path / "x", tmp_path / "report.json"
+    size = PIECES * RANKS * 40
+    file.write_bytes(b"\xee" * size)
+    with file.open("r+b") as mine:
+        fcntl.lockf(mine, fcntl.LOCK_EX)
+        probe = Probe(mpi, str(file), "mode=write", "size=24", "gap=16", HAICHI_REPORT=str(report))
+    assert probe.classes("write") == {"SUCCESS"}
+    (call,) = (c for f in json.loads(report.read_text())["files"] for c in f["calls"])
+    assert call["windows"]["rmw"] == 0 and call["windows"]["separate"] > 0
+    content = file.read_bytes()
+    assert len(content) == size
+    for at in range(0, size, 40):
+        assert content[at + 24 : at + 40] == b"\xee" * 16
+        rank, first = at // 40 % RANKS, at // 40 // RANKS * 24
+        expected = bytes((rank * 31 + k * 7 + 1) % 256 for k in range(first, first + 24))
+        assert content[at : at + 24] == expected
+
+
 def test_type_that_cannot_be_flattened_is_passed_through(mpi: mpis.Mpi, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     probe = Probe(mpi, str(tmp_path / "x"), "deep=600", HAICHI_REPORT=str(report))
@@ -277,17 +332,6 @@ def test_little_memory_means_smaller_buffers(mpi: mpis.Mpi, tmp_path: Path, mega
     assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
     assert probe.verdicts("read") == {"right"}
     assert handled(report) == [True, True]
-
-
-# Several nodes and small windows: more than one cycle, so that a thread is worth its while.
-CYCLES = {"HAICHI_IO_BUFFER": "8k"}
-
-
-def on_nodes(place: Path) -> dict[str, str]:
-    """The environment in which each rank is on a node of its own."""
-    placement = place / "placement.json"
-    placement.write_text(json.dumps({"version": 1, "map": [[0, RANKS, 1, 1]]}))
-    return {"HAICHI_PLACEMENT": str(placement), **CYCLES}
 
 
 @pytest.mark.parametrize("setting", ["auto", "off"])
