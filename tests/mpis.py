@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -185,6 +186,14 @@ def _compile(compiler: str, source: Path, flags: tuple[str, ...], into: Path) ->
     words = [compiler, "-O1", "-g", *flags, str(source), "-o", str(target)]
     run_bounded(words, timeout=120, cwd=into, check=True)
     return target
+
+
+@functools.cache
+def sanitizers() -> str:
+    """Those of the build under test, as the compiler's -fsanitize has them; empty if none."""
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    found = re.search(r"^HAICHI_SANITIZE:\w+=(.*)$", cache, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def scratch() -> Path:

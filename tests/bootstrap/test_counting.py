@@ -116,6 +116,33 @@ def test_a_run_without_tests_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert testing.conclude(Outcome(passed=1)) == 0
 
 
+@pytest.mark.parametrize(
+    ("quick", "marker", "expression"),
+    [
+        (True, "", "not slow"),
+        (False, "threaded", "threaded"),
+        (True, "threaded", "threaded and not slow"),
+    ],
+)
+def test_marked_tests_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: bool, marker: str, expression: str
+) -> None:
+    commands = []
+
+    def run(command, *, log: Path, **_):
+        commands.append([str(word) for word in command])
+        log.write_text("")
+        return 5
+
+    monkeypatch.setattr(testing, "LOGS", tmp_path)
+    monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
+    monkeypatch.setattr(testing.shell, "run", run)
+    testing.program_tests(tmp_path, quick=quick, only=None, marker=marker, env={})
+    words = commands[0]
+    last = len(words) - 1 - words[::-1].index("-m")  # the first one is python's
+    assert words[last + 1] == expression
+
+
 def test_tests_that_time_did_not_suffice_for_are_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +157,6 @@ def test_tests_that_time_did_not_suffice_for_are_a_failure(
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
     monkeypatch.setattr(testing.shell, "run", out_of_time)
-    outcome = testing.program_tests(tmp_path, quick=True, only=None, env={})
+    outcome = testing.program_tests(tmp_path, quick=True, only=None, marker="", env={})
     assert outcome.line() == "1 passed, 1 failed, 0 skipped"
     assert "the rest did not run" in outcome.failed[0][1]

@@ -6,13 +6,14 @@ The raw LD_PRELOAD line is used throughout, so that what is proved does not lean
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
 
 import mpis
 import pytest
-from mpis import BUILD, ROOT, Mpi
+from mpis import BUILD, ROOT, Mpi, sanitizers
 
 PROGRAMS = {
     "c": ROOT / "tests/mpi/interpose_c.c",
@@ -81,12 +82,6 @@ def hooks() -> set[str]:
     """The functions that functions.txt lists as intercepted."""
     text = (ROOT / "src/preload/functions.txt").read_text()
     return set(re.findall(r"^hook (\w+)", text, re.MULTILINE))
-
-
-def sanitized() -> bool:
-    """Whether the build under test has sanitizers in it."""
-    cache = (BUILD / "CMakeCache.txt").read_text()
-    return re.search(r"^HAICHI_SANITIZE:\w+=.+", cache, re.MULTILINE) is not None
 
 
 def haichi_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -218,7 +213,7 @@ def test_exports_what_the_mpi_has(abi: str) -> None:
 @pytest.mark.parametrize("abi", ABIS)
 def test_needs_libc_alone(abi: str) -> None:
     """A shim brings no library into the program, least of all a C++ runtime or an MPI."""
-    if sanitized():
+    if sanitizers():
         pytest.skip("a build with sanitizers needs their libraries")
     done = subprocess.run(["readelf", "-dW", shim(abi)], capture_output=True, text=True, check=True)
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", done.stdout))
@@ -229,7 +224,7 @@ def test_needs_libc_alone(abi: str) -> None:
 @pytest.mark.parametrize("abi", ABIS)
 def test_nothing_runs_before_main(abi: str) -> None:
     """No global of haichi's has a constructor or destructor; libstdc++'s own files end in .cc."""
-    if sanitized():
+    if sanitizers():
         pytest.skip("sanitizers add constructors of their own")
     done = subprocess.run(["nm", shim(abi)], capture_output=True, text=True, check=True)
     found = re.findall(r"_GLOBAL__sub_[ID]_\S+", done.stdout)
@@ -250,6 +245,8 @@ def test_stacks_with_another_tool(mpi: Mpi, kind: str, first: str, tmp_path: Pat
     objects = [str(shim(mpi.abi)), str(tool)]
     if first == "tool first":
         objects.reverse()
+    # A sanitizer's library has to come before everything.
+    objects = [*filter(None, [os.environ.get("LD_PRELOAD")]), *objects]
     report = tmp_path / "report.json"
     argv, _ = program(mpi, "c")
     env = {"LD_PRELOAD": ":".join(objects), "HAICHI_REPORT": str(report)}

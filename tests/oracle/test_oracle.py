@@ -90,7 +90,13 @@ def check_handled(calls: list[dict]) -> None:
     assert not left, f"{len(left)} of {len(calls)} calls were passed through, the first: {left[0]}"
 
 
-@pytest.mark.parametrize("job", QUICK, ids=str)
+# Aggregators have threads. One library is enough to watch them: they make no MPI calls.
+THREADED = [
+    pytest.param(job, marks=pytest.mark.threaded if job.abi == "openmpi" else ()) for job in QUICK
+]
+
+
+@pytest.mark.parametrize("job", THREADED, ids=str)
 def test_random_cases(job: Job, fast_folder: Path) -> None:
     """Some 150 cases, a few seconds each job."""
     check_handled(run_cases(job, fast_folder))
