@@ -31,7 +31,9 @@ AVOID = {
 }
 # What the stock libraries get right beyond doubt, so that a difference is the model's mistake.
 STOCK = {
-    "mpich": ["--only", "array-memory,array-view,idle,bottom,far,hints,subcomm,eof,overlap"],
+    # Not array-memory: a rank alone that reads into a subarray at MPI_BOTTOM ends in
+    # MPI_Finalize by a signal (MPICH 4.0.2 without haichi, case 4031 of seed 1).
+    "mpich": ["--only", "array-view,idle,bottom,far,hints,subcomm,eof,overlap"],
     # Split and nonblocking collectives end in a signal or never. With small collective buffers some
     # cycles' bytes are missing after the call, now and then.
     "openmpi": ["--avoid", "overlap,seek-end,reread,split,nonblocking,empty-view,single,hints"],
