@@ -1,14 +1,17 @@
 # haichi-where-<flavour>: a plain MPI program that prints the placement of its job, one for each
 # MPI, started by `haichi where`. It shares discover.cpp and the table real() with the shims.
 find_path(HAICHI_HWLOC_INCLUDE hwloc.h)
+# Debian keeps what its header includes in a folder for the processor's architecture.
+find_path(HAICHI_HWLOC_CONFIG_INCLUDE hwloc/autogen/config.h)
 find_library(HAICHI_HWLOC_LIBRARY hwloc)
-if(NOT HAICHI_HWLOC_INCLUDE OR NOT HAICHI_HWLOC_LIBRARY)
+if(NOT HAICHI_HWLOC_INCLUDE OR NOT HAICHI_HWLOC_CONFIG_INCLUDE OR NOT HAICHI_HWLOC_LIBRARY)
   message(FATAL_ERROR "hwloc is missing: ./haichi build installs it, or apt install libhwloc-dev")
 endif()
 
 set(hardware ${CMAKE_SOURCE_DIR}/src/placement/hwloc)
 add_library(haichi_hardware STATIC ${hardware}/hardware.cpp ${hardware}/where_table.cpp)
-target_include_directories(haichi_hardware SYSTEM PRIVATE ${HAICHI_HWLOC_INCLUDE})
+target_include_directories(haichi_hardware SYSTEM PRIVATE ${HAICHI_HWLOC_INCLUDE}
+                           ${HAICHI_HWLOC_CONFIG_INCLUDE})
 target_link_libraries(haichi_hardware PUBLIC haichi_placement ${HAICHI_HWLOC_LIBRARY})
 if(HAICHI_TESTS)
   add_executable(hardware_test ${hardware}/hardware_test.cpp ${hardware}/where_table_test.cpp)
