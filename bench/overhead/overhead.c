@@ -2,6 +2,8 @@
  * haichi; bench/overhead/run.py starts it with and without the shim.
  *
  * overhead calls FILE   nanoseconds of one MPI_File_get_view, for each of some batches (rank 0)
+ * overhead reads FILE   the same of one MPI_File_read_at_all of an int, on a file that haichi hands
+ *                       back: one rank has nobody to share with
  * overhead init         seconds of MPI_Init on the slowest rank
  *
  * MPI_File_get_view is intercepted, does next to nothing in an MPI library, and nothing is left
@@ -29,7 +31,12 @@ static void get_view(MPI_File file) {
   if (filetype != MPI_INT) MPI_Type_free(&filetype);
 }
 
-static int measure_calls(const char* path) {
+static void read_int(MPI_File file) {
+  int value;
+  MPI_File_read_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+}
+
+static int measure_calls(const char* path, void (*call)(MPI_File)) {
   MPI_File file;
   int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
   if (MPI_File_open(MPI_COMM_SELF, path, mode, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
@@ -39,7 +46,7 @@ static int measure_calls(const char* path) {
   MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   for (int batch = 0; batch < BATCHES; ++batch) {
     double begin = now();
-    for (int i = 0; i < CALLS; ++i) get_view(file);
+    for (int i = 0; i < CALLS; ++i) call(file);
     printf("%.2f\n", (now() - begin) * 1e9 / CALLS);
   }
   MPI_File_close(&file);
@@ -53,12 +60,14 @@ int main(int argc, char** argv) {
   double mine = now() - begin;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (argc == 3 && strcmp(argv[1], "calls") == 0) {
-    failed = rank == 0 && measure_calls(argv[2]);
+    failed = rank == 0 && measure_calls(argv[2], get_view);
+  } else if (argc == 3 && strcmp(argv[1], "reads") == 0) {
+    failed = rank == 0 && measure_calls(argv[2], read_int);
   } else if (argc == 2 && strcmp(argv[1], "init") == 0) {
     MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%.6f\n", slowest);
   } else {
-    fprintf(stderr, "usage: overhead calls FILE | overhead init\n");
+    fprintf(stderr, "usage: overhead calls FILE | overhead reads FILE | overhead init\n");
     failed = 2;
   }
   MPI_Finalize();

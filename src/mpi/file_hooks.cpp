@@ -84,9 +84,14 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
                                    : "not every rank could take it"));
     return nullptr;
   }
+  if (agreed[left_alone]) {  // on all ranks: no call of this file shall cost an agreement
+    runtime.note(
+        fmt::format("{}: handed back to the MPI library at open: io.enable is off", filename));
+    return nullptr;
+  }
   state->record.key = agreed[named];
   if (agreed[stripes] != INT64_MAX) state->take_striping({agreed[stripe_unit], agreed[stripes]});
-  state->nonblocking_too = agreed[with_descriptor] && !agreed[left_alone];
+  state->nonblocking_too = agreed[with_descriptor];
   return state;
 }
 
