@@ -18,7 +18,7 @@ struct ReadSize {
 
 // Nanoseconds of one processor, of what is in memory already. Only their ratios matter, and these
 // hardly differ between machines. Measured as said under "What reading costs" in docs/notes.md.
-constexpr double kReadCall = 750;
+constexpr double kReadCall = 1000;
 constexpr double kReadByte = 0.14;
 constexpr double kCopyByte = 0.1;
 constexpr double kCopyPiece = 8;
