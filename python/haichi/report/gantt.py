@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from haichi.report.markup import Markup, number, tag
 from haichi.report.model import Call, Event, PhaseName, Report
-from haichi.report.summary import PHASES
+from haichi.report.summary import PHASES, accesses_beside_exchange
 from haichi.report.units import format_bytes, format_seconds, printable, second_unit
 
 WIDTH = 1060
@@ -31,6 +31,8 @@ CROWD_BINS = 300
 
 # Heights of the bars relative to a row: the phases differ in grey prints too.
 HEIGHT: dict[PhaseName, float] = {"read": 0.88, "exchange": 0.66, "write": 0.88, "agree": 0.3}
+# Where a rank exchanges while its thread accesses the file, each has half of the row.
+BESIDE: tuple[tuple[PhaseName, ...], ...] = (("read", "write"), ("exchange", "agree"))
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,9 @@ class _Chart:
         self.height = self.top + self.body + 34
         self.intervals = sum(len(events.ranks[rank]) for rank in ranks)
         self.bins = 0  # resolution of the bars, or 0 if every interval is drawn
-        self.merged: dict[int, NDArray[np.intp]] = {}
+        together = any(accesses_beside_exchange(events.ranks[rank]) for rank in ranks)
+        self.lanes = BESIDE if together else (PHASES,)
+        self.merged: dict[int, list[NDArray[np.intp]]] = {}
         if self.intervals > detail:
             self._merge(MERGED * detail // DETAIL)
 
@@ -237,8 +241,7 @@ class _Chart:
         edges = np.linspace(self.events.begin_us, self.events.begin_us + self.span, CROWD_BINS + 1)
         everything = [event for events in self.events.ranks.values() for event in events]
         base = np.zeros(CROWD_BINS)
-        areas = []
-        scale = self.crowd / len(self.events.ranks)
+        curves = []
         for phase in PHASES:
             mine = [event for event in everything if event.phase == phase]
             if not mine:
@@ -246,9 +249,14 @@ class _Chart:
             begin = np.array([event.begin_us for event in mine])
             end = np.array([event.end_us for event in mine])
             top = base + busy(begin, end, edges) / (self.span / CROWD_BINS)
-            areas.append(tag("path", d=_area(base, top, scale, 22 + self.crowd), cls=phase))
+            curves.append((phase, base, top))
             base = top
-        return areas
+        # A rank that does two things at a time counts twice.
+        scale = self.crowd / max(len(self.events.ranks), base.max())
+        return [
+            tag("path", d=_area(low, high, scale, 22 + self.crowd), cls=phase)
+            for phase, low, high in curves
+        ]
 
     def _crowd_labels(self) -> Markup:
         count = len(self.events.ranks)
@@ -290,19 +298,26 @@ class _Chart:
         bars = []
         for event in self.events.ranks[rank]:
             begin, end = self.x(event.begin_us), self.x(event.end_us)
-            tall = self.row * HEIGHT[event.phase]
+            upper, tall = self._span(event.phase)
             bars.append(
                 tag(
                     "rect",
                     tag("title", self._tip(rank, event)),
                     x=round(begin),
-                    y=y + (self.row - tall) / 2,
+                    y=y + upper,
                     width=max(round(end) - round(begin), 1),
                     height=tall,
                     cls=event.phase,
                 )
             )
         return bars
+
+    def _span(self, phase: PhaseName) -> tuple[float, float]:
+        """Where a phase's bars begin within a row, and how tall they are."""
+        lane = next(i for i, phases in enumerate(self.lanes) if phase in phases)
+        room = self.row / len(self.lanes)
+        tall = room * HEIGHT[phase]
+        return lane * room + (room - tall) / 2, tall
 
     def _tip(self, rank: int, event: Event) -> str:
         took = format_seconds((event.end_us - event.begin_us) / 1e6)
@@ -315,17 +330,23 @@ class _Chart:
         """Finds the finest resolution, up to a pixel, at which there are at most `most` bars."""
         self.bins = PLOT
         while True:
-            self.merged = {rank: self._winners(rank) for rank in self.ranks}
-            bars = sum(np.count_nonzero(np.diff(winner)) for winner in self.merged.values())
+            self.merged = {
+                rank: [self._winners(rank, lane) for lane in self.lanes] for rank in self.ranks
+            }
+            bars = sum(
+                np.count_nonzero(np.diff(winner))
+                for lanes in self.merged.values()
+                for winner in lanes
+            )
             if bars <= most or self.bins < 32:
                 return
             self.bins //= 2
 
-    def _winners(self, rank: int) -> NDArray[np.intp]:
-        """Per bin the index of the phase that takes most of it, or len(PHASES) for none."""
+    def _winners(self, rank: int, lane: Sequence[PhaseName]) -> NDArray[np.intp]:
+        """Per bin the index of the lane's phase that takes most of it, or len(lane) for none."""
         edges = np.linspace(self.events.begin_us, self.events.begin_us + self.span, self.bins + 1)
         shares = []
-        for phase in PHASES:
+        for phase in lane:
             mine = [event for event in self.events.ranks[rank] if event.phase == phase]
             begin = np.array([event.begin_us for event in mine])
             end = np.array([event.end_us for event in mine])
@@ -335,21 +356,20 @@ class _Chart:
 
     def _merged_bars(self, rank: int, y: float) -> list[Markup]:
         """One path a phase; neighbouring bins of one phase are one bar."""
-        winner = self.merged[rank]
-        borders = np.flatnonzero(np.diff(winner, prepend=-1, append=-1))
         unit = UNITS / self.bins
         bars = []
-        for index, phase in enumerate(PHASES):
-            tall = self.row * HEIGHT[phase]
-            upper = number(y + (self.row - tall) / 2)
-            path = "".join(
-                f"M{round(a * unit)} {upper}h{round((b - a) * unit)}v{number(tall)}"
-                f"h-{round((b - a) * unit)}z"
-                for a, b in zip(borders[:-1], borders[1:], strict=True)
-                if winner[a] == index
-            )
-            if path:
-                bars.append(tag("path", d=path, cls=phase))
+        for lane, winner in zip(self.lanes, self.merged[rank], strict=True):
+            borders = np.flatnonzero(np.diff(winner, prepend=-1, append=-1))
+            for index, phase in enumerate(lane):
+                upper, tall = self._span(phase)
+                path = "".join(
+                    f"M{round(a * unit)} {number(y + upper)}h{round((b - a) * unit)}"
+                    f"v{number(tall)}h-{round((b - a) * unit)}z"
+                    for a, b in zip(borders[:-1], borders[1:], strict=True)
+                    if winner[a] == index
+                )
+                if path:
+                    bars.append(tag("path", d=path, cls=phase))
         return bars
 
     def _cycle_numbers(self, rank: int, y: float) -> list[Markup]:
@@ -365,7 +385,7 @@ class _Chart:
                 "text",
                 str(event.cycle),
                 x=GUTTER + (self.x(event.begin_us) + self.x(event.end_us)) / 2 / UNITS * PLOT,
-                y=y + self.row / 2 + 3,
+                y=y + self.row * (1 - 0.5 / len(self.lanes)) + 3,
                 data_u=round((self.x(event.begin_us) + self.x(event.end_us)) / 2),
             )
             for event, width in zip(cycles, widths, strict=True)
@@ -389,6 +409,8 @@ class _Chart:
     def says(self) -> str:
         """What is shown, and what is not."""
         words = ["◆ marks an aggregator; the numbers in the bars are cycles."]
+        if self.lanes is BESIDE:
+            words.append("Upper half of a row: the file; lower half: messages at the same time.")
         total = len(self.events.ranks)
         if len(self.ranks) < total:
             nodes = {self.node_of[rank] for rank in self.events.ranks}

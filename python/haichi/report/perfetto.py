@@ -1,7 +1,9 @@
 """The events as a trace that ui.perfetto.dev and chrome://tracing open (Chrome trace events, JSON).
 
 A node is a process and a rank is a thread. Every collective call of a rank is a slice, and its
-phases are slices inside it. Times are microseconds since the start that all ranks share.
+phases are slices inside it. Where a rank's thread accesses the file while the rank exchanges, that
+thread is one of the trace too: slices of one thread must nest. Times are microseconds since the
+start that all ranks share.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from haichi.report.model import Call, Event, File, Rank, Report
-from haichi.report.summary import Run
+from haichi.report.summary import Run, accesses_beside_exchange
 from haichi.report.units import printable
 
 # Perfetto takes process and thread 0 for the idle task (github.com/google/perfetto/issues/394) and
 # a thread with its process's number for the main one: nodes count from 1, ranks from a million.
 FIRST_PROCESS = 1
 FIRST_THREAD = 1_000_000
+FIRST_FILE_THREAD = 100_000_000
+FILE_PHASES = ("read", "write")
 
 
 def trace(runs: Sequence[Run]) -> str:
@@ -57,7 +61,11 @@ def _names(report: Report, process: int, prefix: str) -> Iterator[dict[str, Any]
         pid, tid = process + rank.node, FIRST_THREAD + rank.rank
         role = " (aggregator)" if rank.rank in aggregators else ""
         yield metadata("thread_name", pid, tid, name=f"rank {rank.rank}{role}")
-        yield metadata("thread_sort_index", pid, tid, sort_index=rank.rank)
+        yield metadata("thread_sort_index", pid, tid, sort_index=2 * rank.rank)
+        if accesses_beside_exchange(rank.events):
+            tid = FIRST_FILE_THREAD + rank.rank
+            yield metadata("thread_name", pid, tid, name=f"rank {rank.rank}, file")
+            yield metadata("thread_sort_index", pid, tid, sort_index=2 * rank.rank + 1)
 
 
 def _slices(report: Report, process: int) -> list[dict[str, Any]]:
@@ -75,11 +83,13 @@ def _rank_slices(
     rank: Rank, calls: dict[int, tuple[File, Call]], pid: int, tid: int
 ) -> Iterator[dict[str, Any]]:
     by_call: dict[int, list[Event]] = {}
+    file_tid = FIRST_FILE_THREAD + rank.rank if accesses_beside_exchange(rank.events) else tid
     for event in rank.events:
         by_call.setdefault(event.call, []).append(event)
         args = {"call": event.call, "cycle": event.cycle, "bytes": event.bytes}
+        thread = file_tid if event.phase in FILE_PHASES else tid
         yield _slice(
-            event.phase.capitalize(), "phase", event.begin_us, event.end_us, pid, tid, args
+            event.phase.capitalize(), "phase", event.begin_us, event.end_us, pid, thread, args
         )
     for index, events in by_call.items():
         begin, end = min(e.begin_us for e in events), max(e.end_us for e in events)

@@ -6,10 +6,11 @@ The text, the page and `--json` show these same figures. `Summary` is what `--js
 
 from __future__ import annotations
 
+import itertools
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -284,6 +285,19 @@ def events_by_call(report: Report) -> dict[int, dict[int, list[Event]]]:
         for events in ranks.values():
             events.sort(key=lambda event: (event.begin_us, event.end_us))
     return calls
+
+
+def accesses_beside_exchange(events: Iterable[Event]) -> bool:
+    """True if one rank read or wrote the file while it exchanged."""
+    spans = sorted(
+        (event.begin_us, event.end_us, event.phase != "exchange")
+        for event in events
+        if event.phase != "agree"
+    )
+    return any(
+        a_file != b_file and b_begin < a_end
+        for (_, a_end, a_file), (b_begin, _, b_file) in itertools.pairwise(spans)
+    )
 
 
 def aggregators(call: Call) -> str:

@@ -210,6 +210,26 @@ def test_bars_stand_where_the_events_were(runs: Load) -> None:
         assert float(x) + float(width) == pytest.approx(last, abs=2)
 
 
+def test_what_goes_on_at_the_same_time_is_drawn_one_above_the_other(runs: Load) -> None:
+    (run,), _ = runs({"nodes": 2, "per_node": 1, "cycles": 3, "calls": 1})
+    call = run.report.calls()[0]
+    own = events_by_call(run.report)[0][0]
+    events = CallEvents.of({0: own})
+    assert "Upper half" not in gantt(run.report, call, events)
+    first = min(event.begin_us for event in own)  # exchange goes on while the file is accessed
+    events = CallEvents.of(
+        {0: [e._replace(begin_us=first) if e.phase == "exchange" else e for e in own]}
+    )
+    for detail in (2000, 1):
+        figure = gantt(run.report, call, events, detail=detail)
+        assert "Upper half of a row: the file" in figure
+    bars = re.findall(r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)" class="(\w+)"',
+                      gantt(run.report, call, events))  # fmt: skip
+    bottom = max(float(y) + float(h) for y, h, phase in bars if phase in ("read", "write"))
+    top = max(float(y) for y, _, phase in bars if phase == "exchange")
+    assert bottom <= top
+
+
 def test_chosen_ranks_cover_nodes_and_aggregators_first() -> None:
     node_of = [rank // 8 for rank in range(64)]
     chosen = choose_ranks(range(64), node_of, always=[63], first=[5, 13, 21], limit=16)

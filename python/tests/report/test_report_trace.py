@@ -51,6 +51,25 @@ def test_slices_are_sorted_and_nest(runs: Load) -> None:
             stack.append((begin, end))
 
 
+def test_a_file_access_beside_the_exchange_has_a_thread_of_its_own(runs: Load) -> None:
+    (run,), _ = runs({"cycles": 3, "calls": 1})
+    rank = run.report.ranks[0]
+    first = min(event.begin_us for event in rank.events)
+    events = [
+        event._replace(begin_us=first) if event.phase == "exchange" and event.cycle == 0 else event
+        for event in rank.events
+    ]
+    run.report.ranks[0] = rank.model_copy(update={"events": events})
+    document = json.loads(perfetto.trace([run]))
+    names = {e["args"]["name"] for e in of_kind(document, "M") if e["name"] == "thread_name"}
+    assert "rank 0, file" in names
+    assert "rank 1, file" not in names
+    on_file = {e["name"] for e in of_kind(document, "X") if e["tid"] == 100_000_000}
+    assert on_file <= {"Read", "Write"} and on_file
+    beside = {e["name"] for e in of_kind(document, "X") if e["tid"] == 1_000_000}
+    assert not beside & {"Read", "Write"}
+
+
 def test_nodes_are_processes_and_ranks_are_threads(runs: Load) -> None:
     (run,), _ = runs({})
     document = json.loads(perfetto.trace([run]))
