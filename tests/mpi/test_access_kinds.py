@@ -70,7 +70,7 @@ def test_access_kind(mpi: Mpi, name: str, nodes: str, tmp_path: Path) -> None:
 
 
 def test_switched_off_is_the_librarys(mpi: Mpi, tmp_path: Path) -> None:
-    """With io.enable=off on all ranks the file is handed back at open: the library's own nonblocking
+    """Handed back at open, by io.enable=off on all ranks: the library's own nonblocking
     collectives are called, and nothing is agreed on."""
     argv: list[str | Path] = [mpi.compile(HERE / "nonblocking.c"), tmp_path, "one after the other"]
     out, calls = run(mpi, argv, tmp_path, HAICHI_IO_ENABLE="off")

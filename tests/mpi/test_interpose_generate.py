@@ -116,6 +116,7 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     words += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-DFMT_HEADER_ONLY"]
     words += [f"-DHAICHI_FLAVOUR={abi}", f'-DHAICHI_FLAVOUR_NAME="{abi}"']
     words += ["-fvisibility=hidden", f"-I{ROOT / 'src'}", f"-I{folder}"]
+    words += ["-isystem", str(ROOT / ".deps/usr/include")]  # where a plain user's packages are
     words += [str(path) for path in [*sources, *generated, folder / "hooks.cpp"]]
     words += [f"-Wl,--version-script={folder / 'generated/export.map'}"]
     mpis.run_bounded([*words, "-o", str(folder / "small.so")], timeout=200, check=True)
