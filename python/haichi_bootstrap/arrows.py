@@ -19,12 +19,13 @@ ARROWS: dict[str, frozenset[str]] = {
     "mpiio": frozenset({"plan", "placement", "trace", "base"}),
     "mpi": frozenset({"mpiio", "plan", "placement", "trace", "base"}),
     "preload": frozenset({"mpi", "mpiio", "plan", "placement", "trace", "base"}),
-    "launch": frozenset({"placement", "base"}),
+    "sim": frozenset({"plan", "placement", "base"}),
+    "launch": frozenset({"sim", "plan", "placement", "base"}),
 }
 WITH_MPI = frozenset({"mpi", "preload"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
-PURE = frozenset({"plan", "placement"})
+PURE = frozenset({"plan", "placement", "sim"})
 ASKS_THE_HOST = ("placement/host.", "placement/hwloc/")
 IMPURE_HEADERS = frozenset(
     {

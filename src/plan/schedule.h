@@ -2,8 +2,8 @@
 //
 // Everything haichi does for a program is first a schedule, a pure function of placement, machine
 // and request. Three executors read the same schedules: the real one (src/mpi/executor.h), the
-// checking one (tests/support/checking_executor.h) and, to come, the simulated one. See "Schedules"
-// in docs/notes.md.
+// checking one (tests/support/checking_executor.h) and the simulated one (src/sim/simulator.h). See
+// "Schedules" in docs/notes.md.
 //
 // PURE: no MPI, no clock, no environment, no file.
 #pragma once

@@ -1,0 +1,145 @@
+// Paper 000, Fig. 8: the time of each rank in an all-to-all of 64 nodes x 12 ranks, 1 KB messages.
+#include "sim/all_to_all.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/summary.h"
+
+namespace haichi::sim {
+namespace {
+
+using placement::Placement;
+using plan::IssueOrder;
+
+constexpr IssueOrder kShifted[] = {IssueOrder::pairwise, IssueOrder::nd_shift,
+                                   IssueOrder::nd_rank_shift};
+constexpr int kNodes = 64, kPerNode = 12;
+
+Outcome run(const Placement& placement, const AllToAllCase& of, const Options& options = {},
+            const Machine& machine = {}) {
+  auto outcome = simulate_all_to_all(placement, machine, of, options);
+  EXPECT_TRUE(outcome) << outcome.error().text;
+  return outcome ? *std::move(outcome) : Outcome{};
+}
+
+double mean(const std::vector<double>& times, size_t begin, size_t end) {
+  return std::accumulate(times.begin() + int64_t(begin), times.begin() + int64_t(end), 0.0) /
+         double(end - begin);
+}
+
+TEST(Figure8, InRankOrderLateRanksSuffer) {
+  const Placement placement = placement::block(kNodes, kPerNode);
+  const Outcome ranked = run(placement, {IssueOrder::rank});
+  EXPECT_EQ(ranked.messages, 768 * 768);
+  const Summary rank = summarize(ranked);
+  const Summary shifted = summarize(run(placement, {IssueOrder::nd_rank_shift}));
+  EXPECT_GT(rank.mean / shifted.mean, 1.25);
+  EXPECT_LT(rank.mean / shifted.mean, 1.5);
+  EXPECT_GT(rank.worst / shifted.worst, 1.8);
+  EXPECT_LT(rank.worst / shifted.worst, 2.0);
+  // From each eighth of the ranks to the next it takes longer.
+  const std::vector<double> times = rank_seconds(ranked);
+  for (size_t eighth = 1; eighth < 8; ++eighth)
+    EXPECT_GT(mean(times, eighth * 96, eighth * 96 + 96),
+              mean(times, eighth * 96 - 96, eighth * 96));
+  EXPECT_GT(rank.worst_rank, 700);
+}
+
+TEST(Figure8, ShiftedOrdersAreFlatUnderBothPlacements) {
+  double least = 1e9, most = 0;
+  for (const Placement& placement :
+       {placement::block(kNodes, kPerNode), placement::round_robin(kNodes, kPerNode)})
+    for (const IssueOrder order : kShifted) {
+      const Summary summary = summarize(run(placement, {order}));
+      least = std::min(least, summary.best);
+      most = std::max(most, summary.worst);
+    }
+  EXPECT_LT(most / least, 1.02);
+  // All ports are busy all the time: 12 x 756 messages to other nodes at 3.4 GB/s.
+  const double wire = 12.0 * 756 * 1024 / 3.4e9;
+  EXPECT_GT(least, wire);
+  EXPECT_LT(most, wire * 1.05);
+}
+
+TEST(Figure8, RoundRobinIsMilder) {
+  const Summary rank = summarize(run(placement::round_robin(kNodes, kPerNode), {IssueOrder::rank}));
+  const Summary shifted =
+      summarize(run(placement::round_robin(kNodes, kPerNode), {IssueOrder::nd_rank_shift}));
+  EXPECT_LT(rank.mean / shifted.mean, 1.05);
+  EXPECT_GT(rank.worst / shifted.worst, 1.03);
+  EXPECT_LT(rank.worst / shifted.worst, 1.2);
+}
+
+TEST(Figure8, HoldsForRanksThatStartApartAndAreDisturbed) {
+  const Placement placement = placement::block(kNodes, kPerNode);
+  const Options options{.seed = 5, .skew_ns = 20000, .noise = 0.2};
+  const Summary rank = summarize(run(placement, {IssueOrder::rank}, options));
+  const Summary shifted = summarize(run(placement, {IssueOrder::nd_rank_shift}, options));
+  EXPECT_GT(rank.mean / shifted.mean, 1.25);
+  EXPECT_GT(rank.worst / shifted.worst, 1.8);
+}
+
+// Where sends wait for their receivers, a window makes the crowd at one node everybody's loss.
+TEST(AllToAll, ASmallWindowMakesRankOrderWorse) {
+  const Placement placement = placement::block(16, 6);
+  const auto ratio = [&](int window) {
+    return summarize(run(placement, {IssueOrder::rank, 16384, window})).mean /
+           summarize(run(placement, {IssueOrder::nd_rank_shift, 16384, window})).mean;
+  };
+  EXPECT_GT(ratio(1), 2.5);
+  EXPECT_GT(ratio(1), 1.5 * ratio(0));
+}
+
+TEST(AllToAll, OneRankThatMustAnswerForItsNodeLosesToAllOfThem) {
+  // With a processor that is slower than the port, nd_shift's twelve messages to one rank at a time
+  // cost more than nd_rank_shift's one to each.
+  Machine slow;
+  slow.match_ns = 3000;
+  const Placement placement = placement::block(kNodes, kPerNode);
+  const Summary ranks = summarize(run(placement, {IssueOrder::nd_rank_shift}, {}, slow));
+  const Summary nodes = summarize(run(placement, {IssueOrder::nd_shift}, {}, slow));
+  EXPECT_LT(ranks.mean, nodes.mean);
+}
+
+TEST(AllToAll, TheSameSeedIsTheSameRun) {
+  const Placement placement = placement::round_robin(5, 3);
+  const AllToAllCase of{IssueOrder::nd_shift, 20000, 2};
+  const Options options{.seed = 1, .skew_ns = 5000, .noise = 0.5};
+  Options other = options;
+  other.seed = 2;
+  const Outcome first = run(placement, of, options), again = run(placement, of, options);
+  EXPECT_EQ(first.finish, again.finish);
+  EXPECT_EQ(first.start, again.start);
+  EXPECT_NE(first.finish, run(placement, of, other).finish);
+  EXPECT_NE(first.finish, run(placement, of).finish);
+}
+
+TEST(AllToAll, UnequalNodesAndEveryNetwork) {
+  const Placement placement(std::vector<int>{0, 0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5});
+  for (const char* network : {"crossbar", "fattree:2:2", "torus:3x2", "mesh:2x3", "torus:6"})
+    for (const int64_t bytes : {0, 1, 5000, 70000})
+      for (const int window : {0, 1, 3}) {
+        Machine machine;
+        machine.network = network;
+        for (const IssueOrder order : {IssueOrder::rank, IssueOrder::pairwise, IssueOrder::nd_shift,
+                                       IssueOrder::nd_rank_shift})
+          EXPECT_EQ(run(placement, {order, bytes, window}, {}, machine).messages, 144);
+      }
+}
+
+// What haichi promises of 4096 ranks is memory that grows with the messages under way and a time
+// that grows with their number; bench/kernels/simulate_all_to_all times it.
+TEST(AllToAll, EventsGrowWithTheMessagesAlone) {
+  const auto events_per_message = [](int nodes, int per_node) {
+    const Outcome outcome = run(placement::block(nodes, per_node), {IssueOrder::rank});
+    return double(outcome.events) / double(outcome.messages);
+  };
+  EXPECT_LE(events_per_message(8, 4), 3.2);
+  EXPECT_LE(events_per_message(32, 8), 3.2);
+}
+
+}  // namespace
+}  // namespace haichi::sim

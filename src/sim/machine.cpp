@@ -1,0 +1,43 @@
+#include "sim/machine.h"
+
+#include <errno.h>
+
+namespace haichi::sim {
+namespace {
+
+constexpr double kLargest = 1e9;
+
+constexpr MachineField kFields[] = {
+    {"send_ns", &Machine::send_ns, false, "to issue a send, on the rank's processor"},
+    {"receive_ns", &Machine::receive_ns, false, "to post a receive"},
+    {"match_ns", &Machine::match_ns, false, "to match and complete a message that arrives"},
+    {"copy_gbs", &Machine::copy_gbs, true, "memory copy by one rank, GB/s"},
+    {"eager_bytes", &Machine::eager_bytes, false, "larger messages are sent by rendezvous"},
+    {"local_latency_ns", &Machine::local_latency_ns, false, "from rank to rank inside a node"},
+    {"out_gbs", &Machine::out_gbs, true, "a node's port towards the network, GB/s"},
+    {"in_gbs", &Machine::in_gbs, true, "a node's port from the network, GB/s"},
+    {"latency_ns", &Machine::latency_ns, false, "first byte, from port to port"},
+    {"link_gbs", &Machine::link_gbs, true, "a link between switches or neighbours, GB/s"},
+    {"hop_ns", &Machine::hop_ns, false, "first byte over such a link, added to latency_ns"},
+};
+
+}  // namespace
+
+std::span<const MachineField> machine_fields() { return kFields; }
+
+Status set_field(Machine& machine, std::string_view name, double value) {
+  for (const MachineField& field : kFields) {
+    if (field.name != name) continue;
+    if (!(value >= 0 && value <= kLargest) || (field.positive && value == 0))
+      return fail(EINVAL, "{} takes a number {} and up to 10^9, not {}", name,
+                  field.positive ? "above 0" : "from 0", value);
+    machine.*field.member = value;
+    return {};
+  }
+  std::string names;
+  for (const MachineField& field : kFields)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", field.name);
+  return fail(EINVAL, "a machine has no {}; it has {}", name, names);
+}
+
+}  // namespace haichi::sim

@@ -1,0 +1,67 @@
+// What a what-if simulation must know of a machine: what a message costs the ranks, the nodes'
+// ports and the network. Few numbers, each with its unit in its name.
+//
+// Why not more: the simulator answers questions of order and placement (which node's port is the
+// bottleneck, and for how long), and those hang on the ratio of these numbers.
+//
+// PURE: no MPI, no clock, no environment, no file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace haichi::sim {
+
+/// Simulated time in picoseconds: whole numbers, so that a run is the same on every machine; 106
+/// days fit.
+using Time = int64_t;
+inline constexpr Time kNanosecond = 1000;
+
+/// The defaults are a node of TSUBAME2.5 as far as paper 000 (Table 1) tells of it; where each
+/// number comes from, or that it is assumed, is in docs/guide/simulation.md. GB are 10^9 bytes.
+struct Machine {
+  // What a message costs the rank itself.
+  double send_ns = 200;           ///< to issue a send
+  double receive_ns = 100;        ///< to post a receive
+  double match_ns = 200;          ///< to match a message that arrives, and to complete it
+  double copy_gbs = 5;            ///< memory copy of one rank, bytes that are read or written once
+  double eager_bytes = 12288;     ///< larger messages are sent by rendezvous
+  double local_latency_ns = 200;  ///< from rank to rank inside a node
+  // What it costs the network.
+  double out_gbs = 3.4;      ///< a node's port towards the network
+  double in_gbs = 3.4;       ///< a node's port from the network
+  double latency_ns = 1000;  ///< first byte, from port to port
+  double link_gbs = 3.4;     ///< a link between switches, or between neighbours
+  double hop_ns = 100;       ///< first byte over such a link, added to latency_ns
+  /// "crossbar", "fattree:NODES:TAPER", "torus:AxBx..." or "mesh:AxBx..."; see sim/network.h.
+  std::string network = "crossbar";
+};
+
+/// One number of a Machine: its name in files and on the command line is the member's.
+struct MachineField {
+  std::string_view name;
+  double Machine::* member;
+  bool positive;  ///< 0 is not allowed
+  std::string_view help;
+};
+
+/// The table of all numbers, in the order above.
+std::span<const MachineField> machine_fields();
+
+/// Sets one number by its name. Fails with EINVAL on an unknown name or a value out of range, and
+/// changes nothing then. The largest value is 10^9: what is meant are nanoseconds and GB/s.
+Status set_field(Machine& machine, std::string_view name, double value);
+
+/// Picoseconds that `bytes` take at `gbs` GB/s.
+inline Time transfer_time(int64_t bytes, double gbs) {
+  return Time(double(bytes) * 1000.0 / gbs + 0.5);
+}
+
+inline Time from_nanoseconds(double ns) { return Time(ns * double(kNanosecond) + 0.5); }
+inline double seconds(Time time) { return double(time) * 1e-12; }
+
+}  // namespace haichi::sim

@@ -1,0 +1,56 @@
+#include "sim/matching.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+
+#include "support/random_placement.h"
+
+namespace haichi::sim {
+namespace {
+
+using Side = Matching::Side;
+
+TEST(Matching, TheOldestOfAPairIsTakenFirst) {
+  Matching matching(4);
+  EXPECT_FALSE(matching.offer(0, 3, Side::message, {10, 1}));
+  EXPECT_FALSE(matching.offer(0, 3, Side::message, {20, 2}));
+  EXPECT_FALSE(matching.offer(0, 2, Side::receive, {30, 3}));
+  const auto left = matching.first_waiting();
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->target, 0);
+  const auto first = matching.offer(0, 3, Side::receive, {10, 9});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->value, 1);
+  EXPECT_EQ(matching.offer(0, 3, Side::receive, {20, 9})->bytes, 20);
+  EXPECT_FALSE(matching.offer(0, 3, Side::receive, {20, 9}));
+  EXPECT_EQ(matching.waiting(), 2);
+}
+
+// Against one queue per pair in a map, over tables that grow and pairs that come and go.
+TEST(Matching, IsAsGoodAsAQueueForEachPair) {
+  test::Random random(3);
+  constexpr int kRanks = 70;  // no power of two
+  Matching matching(kRanks);
+  std::map<std::pair<int, int>, std::pair<Side, std::deque<int>>> pairs;
+  for (int step = 0; step < 60000; ++step) {
+    const int target = int(random.below(3)), source = int(random.below(kRanks));
+    const Side side = random.below(2) == 0 ? Side::message : Side::receive;
+    const auto found = matching.offer(target, source, side, {step, step});
+    auto& [waiting, queue] = pairs[{target, source}];
+    if (!queue.empty() && waiting != side) {
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->value, queue.front());
+      ASSERT_EQ(found->bytes, queue.front());
+      queue.pop_front();
+    } else {
+      ASSERT_FALSE(found);
+      waiting = side;
+      queue.push_back(step);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace haichi::sim

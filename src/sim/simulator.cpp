@@ -1,0 +1,497 @@
+#include "sim/simulator.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <string>
+#include <utility>
+
+#include "sim/event_queue.h"
+#include "sim/matching.h"
+#include "sim/network.h"
+#include "sim/rank_state.h"
+
+namespace haichi::sim {
+namespace {
+
+using plan::Schedule;
+using plan::Step;
+
+// A message, or a word of the rendezvous protocol, on its way.
+struct Packet {
+  enum class Kind : uint8_t {
+    eager,    // the bytes
+    request,  // rendezvous: I would send
+    grant,    // rendezvous, back: the receive is posted, the network may fetch the bytes
+    data,     // rendezvous: the bytes
+    done,     // rendezvous, back: the bytes are there, the send is complete
+  };
+  Time time;  // when it gets to where it goes next
+  int64_t bytes;
+  int32_t source, target;  // of the message: a grant travels from target to source
+  int32_t rendezvous;      // index of the record, or -1
+  Kind kind;
+};
+
+// What both sides of a rendezvous must remember; those used up are chained by `send_round`.
+struct Rendezvous {
+  int32_t send_round, receive_round;
+};
+
+constexpr int32_t kEager = -1;
+
+uint64_t mixed(uint64_t x) {  // SplitMix64
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+double unit(uint64_t x) { return double(x >> 11) * 0x1p-53; }
+
+class Run {
+ public:
+  Run(const placement::Placement& placement, const Machine& machine, const Network& network,
+      const std::vector<Schedule*>& schedules, const Options& options)
+      : placement_(placement),
+        machine_(machine),
+        network_(network),
+        options_(options),
+        ranks_(schedules.size()),
+        links_(network.links().size()),
+        meetings_(size_t(placement.nodes())),
+        matching_(placement.ranks()),
+        events_(ranks_.size() + links_.size() + 2) {
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      RankState& rank = ranks_[r];
+      rank.schedule = schedules[r];
+      rank.window = schedules[r]->window();
+      const double share = unit(mixed(mixed(options.seed) ^ mixed(r)));
+      rank.processor_free = from_nanoseconds(options.skew_ns * share);
+      outcome_.start.push_back(rank.processor_free);
+      events_.set(uint32_t(r), rank.processor_free);
+    }
+    outcome_.finish.resize(ranks_.size());
+  }
+
+  Result<Outcome> to_the_end() {
+    while (!events_.empty()) {
+      now_ = events_.time();
+      ++outcome_.events;
+      if (auto done = act(events_.actor()); !done) return tl::unexpected(done.error());
+    }
+    for (const RankState& rank : ranks_)
+      if (rank.state != RankState::State::finished) return tl::unexpected(deadlock());
+    if (const auto left = matching_.first_waiting())
+      return fail(EPROTO, "rank {} never received what rank {} sent; {} such messages",
+                  left->target, left->source, matching_.waiting());
+    return std::move(outcome_);
+  }
+
+ private:
+  using State = RankState::State;
+
+  // Actors: the ranks, the links, and two queues of what needs no link.
+  uint32_t link_actor(int link) const { return uint32_t(ranks_.size()) + uint32_t(link); }
+  uint32_t words_actor() const { return uint32_t(ranks_.size() + links_.size()); }
+  uint32_t local_actor() const { return words_actor() + 1; }
+
+  Status act(uint32_t actor) {
+    if (actor < ranks_.size()) return run_rank(int(actor));
+    if (actor == words_actor()) return take_word();
+    if (actor == local_actor()) {
+      const Packet packet = local_.front();
+      local_.pop_front();
+      reset(actor, local_);
+      return deliver(packet);
+    }
+    const int link = int(actor - ranks_.size());
+    std::deque<Packet>& queue = links_[size_t(link)].packets;
+    const Packet packet = queue.front();
+    queue.pop_front();
+    reset(actor, queue);
+    const int next = network_.next(link, node_of_target(packet));
+    if (next < 0) return deliver(packet);
+    cross(next, packet, now_ + transfer_time(packet.bytes, network_.links()[size_t(link)].gbs));
+    return {};
+  }
+
+  void reset(uint32_t actor, const std::deque<Packet>& queue) {
+    if (queue.empty())
+      events_.remove(actor);
+    else
+      events_.set(actor, queue.front().time);
+  }
+
+  // --- the ranks -----------------------------------------------------------------------------
+
+  // Takes the rank's steps until one takes time that others may use, or has to be waited for.
+  Status run_rank(int r) {
+    RankState& rank = ranks_[size_t(r)];
+    events_.remove(uint32_t(r));
+    if (rank.state == State::issuing) {
+      rank.pending = false;
+      issue(r, rank);
+    }
+    rank.state = State::running;
+    while (rank.state == State::running) {
+      if (!rank.pending) {
+        rank.ended = !rank.schedule->next(rank.step);
+        if (rank.ended) rank.step = Step{.kind = Step::Kind::wait, .round = kEveryRound};
+        rank.pending = true;
+      }
+      if (auto fine = take(r, rank); !fine) return fine;
+    }
+    return {};
+  }
+
+  Status take(int r, RankState& rank) {
+    switch (rank.step.kind) {
+      case Step::Kind::send:
+        return begin_send(r, rank);
+      case Step::Kind::receive:
+        rank.pending = false;
+        return post(r, rank);
+      case Step::Kind::copy:
+        rank.pending = false;
+        use_processor(r, copy_time(rank.step.from.size));
+        return {};
+      case Step::Kind::wait:
+        wait(r, rank);
+        return {};
+      case Step::Kind::node_meet:
+        rank.pending = false;
+        meet(r, rank);
+        return {};
+      case Step::Kind::round:
+        rank.pending = false;
+        return {};
+      default:
+        return fail(ENOTSUP, "rank {} accesses the file: storage is not simulated", r);
+    }
+  }
+
+  // The rank's processor is a FIFO server too: its own steps and what it does for messages that
+  // arrive. Returns when it is done with what begins now.
+  Time use_processor(int r, Time work) {
+    RankState& rank = ranks_[size_t(r)];
+    if (options_.noise > 0) {
+      const uint64_t draw = mixed(options_.seed + 1) ^ (uint64_t(r) << 32 | rank.draws++);
+      work += Time(double(work) * options_.noise * 2 * unit(mixed(draw)));
+    }
+    rank.processor_free = std::max(now_, rank.processor_free) + work;
+    return rank.processor_free;
+  }
+  Time copy_time(int64_t bytes) const { return transfer_time(bytes, machine_.copy_gbs); }
+  bool eager(int64_t bytes) const { return double(bytes) <= machine_.eager_bytes; }
+
+  Status begin_send(int r, RankState& rank) {
+    const int64_t bytes = rank.step.from.size;
+    if (auto fine = check(r, rank.step.peer, bytes); !fine) return fine;
+    const Time begin = std::max(now_, rank.processor_free);
+    if (rank.window > 0 && rank.outstanding_at(begin) >= rank.window) {
+      rank.state = State::waits_to_send;
+      if (!rank.departures.empty()) events_.set(uint32_t(r), rank.departures.front());
+      return {};
+    }
+    rank.state = State::issuing;
+    const Time copy = eager(bytes) ? copy_time(bytes) : 0;
+    events_.set(uint32_t(r), use_processor(r, from_nanoseconds(machine_.send_ns) + copy));
+    return {};
+  }
+
+  // The send's work on the processor is done: the message goes.
+  void issue(int r, RankState& rank) {
+    const int peer = rank.step.peer;
+    const auto round = int32_t(rank.step.round);
+    Packet packet{now_, rank.step.from.size, r, peer, kEager, Packet::Kind::eager};
+    if (!eager(packet.bytes)) {
+      packet.kind = Packet::Kind::request;
+      packet.rendezvous = remember(round);
+      ++rank.outstanding;
+      ++rank.open(round).count;
+      send_word(packet, now_ + latency(r, peer));
+      return;
+    }
+    if (placement_.same_node(r, peer)) return send_local(packet);
+    const Time departed = cross(network_.port_out(placement_.node_of(r)), packet, now_);
+    RankState::Open& open = rank.open(round);
+    open.departed = std::max(open.departed, departed);
+    if (rank.window == 0) return;
+    rank.departures.push_back(departed);
+    ++rank.outstanding;
+  }
+
+  Status post(int r, RankState& rank) {
+    const int64_t bytes = rank.step.to.size;
+    const int peer = rank.step.peer;
+    if (auto fine = check(r, peer, bytes); !fine) return fine;
+    const auto round = int32_t(rank.step.round);
+    const Time posted = use_processor(r, from_nanoseconds(machine_.receive_ns));
+    const auto arrived = matching_.offer(r, peer, Matching::Side::receive, {bytes, round});
+    if (arrived && arrived->bytes != bytes) return mismatch(peer, arrived->bytes, r, bytes);
+    if (arrived && arrived->value == kEager) return {};  // its work was done when it arrived
+    ++rank.open(round).count;
+    if (!arrived) return {};
+    const Packet packet{posted, bytes, peer, r, arrived->value, Packet::Kind::request};
+    grant(packet, round);
+    return {};
+  }
+
+  void wait(int r, RankState& rank) {
+    const auto until = rank.complete_until(rank.step.round);
+    if (!until) {
+      rank.state = State::waits;
+      return;
+    }
+    const Time end = std::max(rank.processor_free, *until);
+    if (end > now_) {
+      rank.state = State::resumes;
+      events_.set(uint32_t(r), end);
+      return;
+    }
+    rank.forget(rank.step.round);
+    rank.pending = false;
+    if (!rank.ended) return;
+    rank.state = State::finished;
+    outcome_.finish[size_t(r)] = now_;
+  }
+
+  void meet(int r, RankState& rank) {
+    const int node = placement_.node_of(r);
+    Meeting& meeting = meetings_[size_t(node)];
+    rank.state = State::waits_for_node;
+    meeting.last = std::max({meeting.last, now_, rank.processor_free});
+    if (++meeting.arrived < int(placement_.ranks_on(node).size())) return;
+    const Time leave = meeting.last + from_nanoseconds(machine_.local_latency_ns);
+    meeting = {};
+    for (const int other : placement_.ranks_on(node)) {
+      ranks_[size_t(other)].state = State::resumes;
+      events_.set(uint32_t(other), leave);
+    }
+  }
+
+  // Something of the rank's is complete: it goes on if it waited for that.
+  void wake(int r) {
+    RankState& rank = ranks_[size_t(r)];
+    if (rank.state == State::waits) {
+      const auto until = rank.complete_until(rank.step.round);
+      if (!until) return;
+      rank.state = State::resumes;
+      events_.set(uint32_t(r), std::max({now_, rank.processor_free, *until}));
+    } else if (rank.state == State::waits_to_send && rank.outstanding_at(now_) < rank.window) {
+      rank.state = State::resumes;
+      events_.set(uint32_t(r), std::max(now_, rank.processor_free));
+    }
+  }
+
+  Status check(int r, int peer, int64_t bytes) const {
+    if (peer < 0 || peer >= placement_.ranks())
+      return fail(EINVAL, "rank {} has a message with rank {}, and there are {} ranks", r, peer,
+                  placement_.ranks());
+    if (bytes < 0) return fail(EINVAL, "rank {} has a message of {} bytes", r, bytes);
+    return {};
+  }
+
+  static tl::unexpected<Error> mismatch(int source, int64_t sent, int target, int64_t received) {
+    return fail(EMSGSIZE, "rank {} sends {} bytes, but rank {} receives {}", source, sent, target,
+                received);
+  }
+
+  // --- the messages --------------------------------------------------------------------------
+
+  int node_of_target(const Packet& packet) const { return placement_.node_of(packet.target); }
+
+  Time latency(int a, int b) const {
+    return from_nanoseconds(placement_.same_node(a, b) ? machine_.local_latency_ns
+                                                       : machine_.latency_ns);
+  }
+
+  // The packet's first byte is before the link, and its last will be at `tail`. Returns when the
+  // last byte has left the link's near end.
+  Time cross(int link, Packet packet, Time tail) {
+    LinkState& state = links_[size_t(link)];
+    const Link& shape = network_.links()[size_t(link)];
+    const Time begin = std::max(now_, state.free);
+    state.free = std::max(begin + transfer_time(packet.bytes, shape.gbs), tail);
+    const bool last = network_.next(link, node_of_target(packet)) < 0;
+    packet.time = (last ? state.free : begin) + shape.latency;
+    state.packets.push_back(packet);
+    if (state.packets.size() == 1) events_.set(link_actor(link), packet.time);
+    return state.free;
+  }
+
+  void send_local(Packet packet) {
+    packet.time = now_ + from_nanoseconds(machine_.local_latency_ns);
+    local_.push_back(packet);
+    if (local_.size() == 1) events_.set(local_actor(), packet.time);
+  }
+
+  // Words of the rendezvous protocol have no bytes to speak of: they take the latency alone.
+  void send_word(Packet packet, Time time) {
+    packet.time = time;
+    words_.push({packet, word_number_++});
+    events_.set(words_actor(), words_.top().packet.time);
+  }
+
+  Status take_word() {
+    const Packet packet = words_.top().packet;
+    words_.pop();
+    if (words_.empty())
+      events_.remove(words_actor());
+    else
+      events_.set(words_actor(), words_.top().packet.time);
+    if (packet.kind == Packet::Kind::request) return deliver(packet);
+    if (packet.kind == Packet::Kind::done) {
+      RankState& source = ranks_[size_t(packet.source)];
+      --source.outstanding;
+      --source.open(rendezvous_[size_t(packet.rendezvous)].send_round).count;
+      forget(packet.rendezvous);
+      wake(packet.source);
+      return {};
+    }
+    Packet data = packet;
+    data.kind = Packet::Kind::data;
+    cross(network_.port_out(placement_.node_of(packet.source)), data, now_);
+    return {};
+  }
+
+  // All of it is on the receiver's node: its processor does what is left.
+  Status deliver(const Packet& packet) {
+    const int r = packet.target;
+    const bool is_eager = packet.kind == Packet::Kind::eager;
+    const Time done = use_processor(
+        r, from_nanoseconds(machine_.match_ns) + (is_eager ? copy_time(packet.bytes) : 0));
+    if (packet.kind == Packet::Kind::data) {
+      complete(packet, rendezvous_[size_t(packet.rendezvous)].receive_round, done);
+      finish_rendezvous(packet, done);
+      return {};
+    }
+    const auto posted = matching_.offer(r, packet.source, Matching::Side::message,
+                                        {packet.bytes, packet.rendezvous});
+    if (posted && posted->bytes != packet.bytes)
+      return mismatch(packet.source, packet.bytes, r, posted->bytes);
+    if (posted && is_eager) complete(packet, posted->value, done);
+    if (!posted && is_eager) count(packet, done);
+    if (posted && !is_eager) {
+      Packet granted = packet;
+      granted.time = done;
+      grant(granted, posted->value);
+    }
+    return {};
+  }
+
+  // Both sides of a rendezvous are there, at packet.time: the network fetches the bytes, or inside
+  // a node the receiver does.
+  void grant(Packet packet, int32_t receive_round) {
+    rendezvous_[size_t(packet.rendezvous)].receive_round = receive_round;
+    if (placement_.same_node(packet.source, packet.target)) {
+      const Time done = use_processor(packet.target, copy_time(packet.bytes));
+      complete(packet, receive_round, done);
+      finish_rendezvous(packet, done);
+      return;
+    }
+    packet.kind = Packet::Kind::grant;
+    send_word(packet, packet.time + latency(packet.source, packet.target));
+  }
+
+  void finish_rendezvous(Packet packet, Time done) {
+    packet.kind = Packet::Kind::done;
+    send_word(packet, done + latency(packet.source, packet.target));
+  }
+
+  // The receive is complete once the processor is done with it.
+  void complete(const Packet& packet, int32_t round, Time done) {
+    --ranks_[size_t(packet.target)].open(round).count;
+    count(packet, done);
+    wake(packet.target);
+  }
+
+  void count(const Packet& packet, Time done) {
+    ++outcome_.messages;
+    outcome_.bytes += packet.bytes;
+    if (!placement_.same_node(packet.source, packet.target)) outcome_.network_bytes += packet.bytes;
+    if (options_.observer)
+      options_.observer({packet.source, packet.target, packet.bytes, now_, done});
+  }
+
+  int32_t remember(int32_t send_round) {
+    if (free_rendezvous_ < 0) {
+      rendezvous_.push_back({send_round, 0});
+      return int32_t(rendezvous_.size()) - 1;
+    }
+    const int32_t at = free_rendezvous_;
+    free_rendezvous_ = rendezvous_[size_t(at)].send_round;
+    rendezvous_[size_t(at)] = {send_round, 0};
+    return at;
+  }
+  void forget(int32_t at) {
+    rendezvous_[size_t(at)].send_round = free_rendezvous_;
+    free_rendezvous_ = at;
+  }
+
+  Error deadlock() const {
+    int64_t waiting = 0;
+    std::string first;
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      const RankState& rank = ranks_[r];
+      if (rank.state == State::finished || waiting++ > 0) continue;
+      first = rank.state == State::waits_to_send
+                  ? fmt::format("rank {} waits to send to {}", r, rank.step.peer)
+              : rank.state == State::waits_for_node
+                  ? fmt::format("rank {} waits for its node", r)
+                  : fmt::format("rank {} waits for its messages", r);
+    }
+    if (const auto left = matching_.first_waiting(); left && left->side == Matching::Side::receive)
+      first += fmt::format("; rank {} receives from {} in vain", left->target, left->source);
+    return {EDEADLK, fmt::format("deadlock of {} of {} ranks: {}", waiting, ranks_.size(), first)};
+  }
+
+  struct LinkState {
+    Time free = 0;
+    std::deque<Packet> packets;  // before it or on it, by time
+  };
+  struct Meeting {
+    int arrived = 0;
+    Time last = 0;
+  };
+  struct Word {
+    Packet packet;
+    uint64_t number;
+    bool operator<(const Word& other) const {  // of a priority queue: the latest is the least
+      if (packet.time != other.packet.time) return packet.time > other.packet.time;
+      return number > other.number;
+    }
+  };
+
+  const placement::Placement& placement_;
+  const Machine& machine_;
+  const Network& network_;
+  const Options& options_;
+  std::vector<RankState> ranks_;
+  std::vector<LinkState> links_;
+  std::vector<Meeting> meetings_;  // by node
+  std::deque<Packet> local_;       // eager messages inside nodes, by time
+  std::priority_queue<Word> words_;
+  uint64_t word_number_ = 0;
+  std::vector<Rendezvous> rendezvous_;
+  int32_t free_rendezvous_ = -1;
+  Matching matching_;
+  EventQueue events_;
+  Time now_ = 0;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Result<Outcome> simulate(const placement::Placement& placement, const Machine& machine,
+                         const std::vector<Schedule*>& schedules, const Options& options) {
+  if (schedules.size() != size_t(placement.ranks()))
+    return fail(EINVAL, "{} schedules for {} ranks", schedules.size(), placement.ranks());
+  const auto network = make_network(machine, placement.nodes());
+  if (!network) return tl::unexpected(network.error());
+  return Run(placement, machine, **network, schedules, options).to_the_end();
+}
+
+}  // namespace haichi::sim

@@ -1,0 +1,209 @@
+// Times worked out by hand: 1 ns a byte on every link and nothing for copies, so that every sum can
+// be read.
+#include "sim/simulator.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "support/list_schedule.h"
+
+namespace haichi::sim {
+namespace {
+
+using placement::Placement;
+using plan::Step;
+using test::ListSchedule;
+using Steps = std::vector<Step>;
+
+Machine plain() {
+  Machine machine;
+  machine.send_ns = 100;
+  machine.receive_ns = 10;
+  machine.match_ns = 50;
+  machine.copy_gbs = 1e9;
+  machine.eager_bytes = 1000;
+  machine.local_latency_ns = 200;
+  machine.out_gbs = machine.in_gbs = machine.link_gbs = 1;
+  machine.latency_ns = 1000;
+  machine.hop_ns = 30;
+  return machine;
+}
+
+Step send(int peer, int64_t bytes, int64_t round = 0) {
+  return {.kind = Step::Kind::send, .peer = peer, .from = {0, 0, bytes}, .round = round};
+}
+Step receive(int peer, int64_t bytes, int64_t round = 0) {
+  return {.kind = Step::Kind::receive, .peer = peer, .to = {1, 0, bytes}, .round = round};
+}
+Step wait(int64_t round) { return {.kind = Step::Kind::wait, .round = round}; }
+
+Result<Outcome> run(const Placement& placement, const Machine& machine,
+                    const std::vector<Steps>& steps, int window = 0, const Options& options = {}) {
+  std::vector<ListSchedule> lists;
+  for (const Steps& each : steps) lists.emplace_back(each, window);
+  std::vector<plan::Schedule*> schedules;
+  for (ListSchedule& each : lists) schedules.push_back(&each);
+  return simulate(placement, machine, schedules, options);
+}
+
+// Nanoseconds at which each rank is done.
+std::vector<int64_t> finish(const Placement& placement, const Machine& machine,
+                            const std::vector<Steps>& steps, int window = 0) {
+  const auto outcome = run(placement, machine, steps, window);
+  if (!outcome) ADD_FAILURE() << outcome.error().text;
+  std::vector<int64_t> times;
+  if (outcome)
+    for (const Time each : outcome->finish) times.push_back(each / kNanosecond);
+  return times;
+}
+
+using Times = std::vector<int64_t>;
+
+TEST(Simulator, AnEagerMessage) {
+  // Issued at 100, out of the node at 600; the first byte is there at 1100, the last at 1600.
+  EXPECT_EQ(finish(placement::block(2, 1), plain(), {{send(1, 500)}, {receive(0, 500)}}),
+            (Times{600, 1650}));
+}
+
+TEST(Simulator, AMessageThatComesBeforeItsReceive) {
+  Machine machine = plain();
+  machine.copy_gbs = 1;
+  const Step late{.kind = Step::Kind::copy, .from = {0, 0, 5000}, .to = {1, 0, 5000}};
+  // The sender copies 500 ns, the receiver is at its own copy until 5000: 50 + 500 to take what
+  // came, 10 to post.
+  EXPECT_EQ(finish(placement::block(2, 1), machine, {{send(1, 500)}, {late, receive(0, 500)}}),
+            (Times{1100, 5560}));
+}
+
+TEST(Simulator, ARendezvous) {
+  // Asked at 100 and 1100, matched at 1150, fetched from 2150 on, there at 5150, done at 5200;
+  // the sender knows at 6200.
+  EXPECT_EQ(finish(placement::block(2, 1), plain(), {{send(1, 2000)}, {receive(0, 2000)}}),
+            (Times{6200, 5200}));
+  // The receive is posted late: granted at 8010.
+  const Step late{.kind = Step::Kind::copy, .from = {0, 0, 8000}, .to = {1, 0, 8000}};
+  Machine machine = plain();
+  machine.copy_gbs = 1;
+  EXPECT_EQ(finish(placement::block(2, 1), machine, {{send(1, 2000)}, {late, receive(0, 2000)}}),
+            (Times{8060 + 1000 + 4050, 8060 + 4050}));
+}
+
+TEST(Simulator, MessagesInsideANode) {
+  EXPECT_EQ(finish(placement::block(1, 2), plain(), {{send(1, 500)}, {receive(0, 500)}}),
+            (Times{100, 350}));
+  EXPECT_EQ(finish(placement::block(1, 1), plain(), {{receive(0, 5), send(0, 5)}}), (Times{360}));
+  // By rendezvous the receiver copies: 100 + 200 + 50 + 2000, and 200 back.
+  Machine machine = plain();
+  machine.copy_gbs = 1;
+  EXPECT_EQ(finish(placement::block(1, 2), machine, {{send(1, 2000)}, {receive(0, 2000)}}),
+            (Times{2550, 2350}));
+}
+
+TEST(Simulator, APortInTakesOneMessageAtATime) {
+  EXPECT_EQ(finish(placement::block(3, 1), plain(),
+                   {{receive(1, 500), receive(2, 500)}, {send(0, 500)}, {send(0, 500)}}),
+            (Times{2150, 600, 600}));
+}
+
+TEST(Simulator, APortOutIsSharedByTheRanksOfItsNode) {
+  EXPECT_EQ(finish(Placement(std::vector<int>{0, 0, 1, 2}), plain(),
+                   {{send(2, 500)}, {send(3, 500)}, {receive(0, 500)}, {receive(1, 500)}}),
+            (Times{600, 1100, 1650, 2150}));
+}
+
+TEST(Simulator, AFullWindowWaitsForTheNextDeparture) {
+  const Steps sends{send(1, 500), send(1, 500), send(1, 500)};
+  const Steps receives{receive(0, 500), receive(0, 500), receive(0, 500)};
+  EXPECT_EQ(finish(placement::block(2, 1), plain(), {sends, receives})[0], 1600);
+  // Each waits until the one before has left: 600, 700..1200, 1300..1800.
+  EXPECT_EQ(finish(placement::block(2, 1), plain(), {sends, receives}, 1)[0], 1800);
+  EXPECT_EQ(finish(placement::block(2, 1), plain(), {sends, receives}, 2)[0], 1600);
+}
+
+TEST(Simulator, AFullWindowWaitsForARendezvous) {
+  const Steps sends{send(1, 2000), send(1, 2000)};
+  const Steps receives{receive(0, 2000), receive(0, 2000)};
+  EXPECT_EQ(finish(placement::block(2, 1), plain(), {sends, receives}, 1)[0], 2 * 6200);
+  EXPECT_LT(finish(placement::block(2, 1), plain(), {sends, receives}, 2)[0], 2 * 6200);
+}
+
+TEST(Simulator, AWaitIsForItsRoundAlone) {
+  // Rank 1's message of round 1 comes late; rank 0 can end round 0 and answer before that.
+  const Step late{.kind = Step::Kind::copy, .from = {0, 0, 90000}, .to = {1, 0, 90000}};
+  Machine machine = plain();
+  machine.copy_gbs = 1;
+  const Times times =
+      finish(placement::block(3, 1), machine,
+             {{receive(1, 10, 0), receive(2, 10, 1), wait(0), send(1, 10, 0), wait(1)},
+              {send(0, 10), receive(0, 10)},
+              {late, send(0, 10)}});
+  EXPECT_LT(times[1], 5000);
+  EXPECT_GT(times[0], 90000);
+}
+
+TEST(Simulator, ANodeMeets) {
+  const Step meet = test::node_meet_step();
+  const Step copy{.kind = Step::Kind::copy, .from = {0, 0, 700}, .to = {1, 0, 700}};
+  Machine machine = plain();
+  machine.copy_gbs = 1;
+  EXPECT_EQ(finish(Placement(std::vector<int>{0, 0, 1}), machine,
+                   {{meet, copy, meet}, {copy, meet, meet}, {meet}}),
+            (Times{1800, 1800, 200}));
+}
+
+TEST(Simulator, LinksBetweenSwitchesAreShared) {
+  Machine machine = plain();
+  machine.network = "mesh:3";
+  // Both to node 2: rank 0's message comes to the link from 1 to 2 30 ns behind rank 1's.
+  EXPECT_EQ(finish(placement::block(3, 1), machine,
+                   {{send(2, 500)}, {send(2, 500)}, {receive(0, 500), receive(1, 500)}})[2],
+            100 + 1000 + 30 + 500 + 500 + 50);
+  // A link that is slower than the ports holds the last byte up.
+  machine.link_gbs = 0.5;
+  EXPECT_EQ(finish(placement::block(3, 1), machine, {{}, {send(2, 500)}, {receive(1, 500)}})[2],
+            100 + 1000 + 30 + 1000 + 50);
+}
+
+TEST(Simulator, AnObserverSeesEveryMessage) {
+  std::vector<MessageRecord> seen;
+  Options options;
+  options.observer = [&](const MessageRecord& record) { seen.push_back(record); };
+  const auto outcome =
+      run(placement::block(2, 1), plain(), {{send(1, 500)}, {receive(0, 500)}}, 0, options);
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].from, 0);
+  EXPECT_EQ(seen[0].to, 1);
+  EXPECT_EQ(seen[0].arrived, 1600 * kNanosecond);
+  EXPECT_EQ(seen[0].complete, 1650 * kNanosecond);
+  EXPECT_EQ(outcome->network_bytes, 500);
+}
+
+TEST(Simulator, NamesWhatIsWrong) {
+  const Placement two = placement::block(2, 1);
+  const auto code = [&](const std::vector<Steps>& steps, int window = 0) {
+    const auto outcome = run(two, plain(), steps, window);
+    return outcome ? 0 : outcome.error().code;
+  };
+  EXPECT_EQ(code({{receive(1, 5)}, {}}), EDEADLK);
+  EXPECT_EQ(code({{send(1, 5)}, {}}), EPROTO);
+  EXPECT_EQ(code({{send(1, 5000)}, {}}), EDEADLK);
+  EXPECT_EQ(code({{send(1, 5)}, {receive(0, 6)}}), EMSGSIZE);
+  EXPECT_EQ(code({{send(1, 5000)}, {receive(0, 6)}}), EMSGSIZE);
+  EXPECT_EQ(code({{send(2, 5)}, {}}), EINVAL);
+  EXPECT_EQ(code({{receive(1, -1)}, {}}), EINVAL);
+  EXPECT_EQ(code({{}}), EINVAL);
+  EXPECT_EQ(code({{test::file_read_step({}, 0)}, {}}), ENOTSUP);
+  // Both send to each other by rendezvous with a window of one before they post their receives.
+  const std::vector<Steps> crossed = {{send(1, 5000), send(1, 5000), receive(1, 5000)},
+                                      {send(0, 5000), receive(0, 5000), receive(0, 5000)}};
+  EXPECT_EQ(code(crossed), 0);
+  EXPECT_EQ(code({{send(1, 5000), send(1, 5000), receive(1, 5000), receive(1, 5000)},
+                  {send(0, 5000), send(0, 5000), receive(0, 5000), receive(0, 5000)}},
+                 1),
+            EDEADLK);
+}
+
+}  // namespace
+}  // namespace haichi::sim
