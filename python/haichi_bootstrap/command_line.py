@@ -25,6 +25,7 @@ usage: ./haichi COMMAND
   run       mpiexec -n 16 ./haichi run ./app ARGS…    run a program under haichi
   where     mpiexec -n 16 ./haichi where              print which rank is where
   config    print the settings
+  simulate  what if an exchange ran on another machine, with the ranks placed like so
 
   lab       a cluster of network namespaces: up, run, down
   report    print a run report, make its page and its trace

@@ -30,6 +30,7 @@ enum ExitCode {
 int run_command(Invocation invocation);
 int where_command(Invocation invocation);
 int config_command(Invocation invocation);
+int simulate_command(Invocation invocation);
 
 /// Everything else is the Python side's: hands `words` (with the command's name) to the checkout's
 /// ./haichi that this program was built in.

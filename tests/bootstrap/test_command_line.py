@@ -35,7 +35,7 @@ def clone(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("command", ["run", "where", "config", "--version"])
+@pytest.mark.parametrize("command", ["run", "where", "config", "simulate", "--version"])
 def test_before_the_build_one_line_says_build(clone: Path, command: str) -> None:
     done = haichi(command, "x", root=clone)
     assert done.returncode == 127

@@ -1,0 +1,125 @@
+// haichi simulate: what if this exchange ran on that machine, with the ranks placed like so?
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "base/os.h"
+#include "launch/commands.h"
+#include "launch/exec.h"
+#include "launch/simulate_request.h"
+
+namespace haichi::launch {
+namespace {
+
+// The words of the command line that need a closer look than CLI11's.
+struct Words {
+  std::string pattern, order = "all", machine, bytes = "1k", sweep;
+  std::vector<std::string> assignments;
+  bool json = false, per_rank = false;
+};
+
+std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
+  auto app = std::make_unique<CLI::App>(
+      "Runs an exchange in haichi's issue orders on a machine that is not there, and says when "
+      "each rank is done.",
+      "haichi simulate");
+  app->add_option("PATTERN", words.pattern, "alltoall")
+      ->required()
+      ->check(CLI::IsMember({"alltoall"}));
+  app->add_option("--nodes", request.nodes, "Nodes of BK and RR")->check(CLI::PositiveNumber);
+  app->add_option("--ppn", request.per_node, "Ranks on each of them, default 1")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--placement", request.placement,
+                  "BK (node after node, the default), RR (dealt out), or a placement file")
+      ->type_name("BK|RR|FILE");
+  app->add_option("--ranks", request.ranks, "Ranks in that file, where its notation does not say")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--order", words.order,
+                  "all (the default), rank, pairwise, nd_shift, nd_rank_shift");
+  app->add_option("--bytes", words.bytes, "Bytes of a message, default 1k")->type_name("SIZE");
+  app->add_option("--window", request.window, "Most sends outstanding, 0 (the default): no limit")
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--machine", words.machine, "Machine description, JSON")->type_name("FILE");
+  app->add_option("--set", words.assignments, "One number of the machine, or its network")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app->add_option("--sweep", words.sweep,
+                  "Once for each value of a --set key, or of bytes, window, "
+                  "nodes, ppn")
+      ->type_name("KEY=VALUE,VALUE,...");
+  app->add_option("--skew", request.skew_ns, "Ranks start within so many nanoseconds")
+      ->check(CLI::Range(0.0, 1e12));
+  app->add_option("--noise", request.noise, "Mean share that a rank's own work takes longer")
+      ->check(CLI::Range(0.0, 100.0));
+  app->add_option("--seed", request.seed, "Of skew and noise, default 0");
+  app->add_flag("--json", words.json, "As JSON (haichi.simulation/1)");
+  app->add_flag("--per-rank", words.per_rank, "With --json: the time of each rank");
+  return app;
+}
+
+// KEY and VALUE of KEY=VALUE; VALUE is empty if there is no such thing.
+std::pair<std::string, std::string> halves(const std::string& text) {
+  const size_t at = text.find('=');
+  if (at == text.npos) return {text, ""};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+Status read_words(SimulateRequest& request, const Words& words) {
+  if (words.order == "all") {
+    using enum plan::IssueOrder;
+    request.orders = {rank, pairwise, nd_shift, nd_rank_shift};
+  } else if (const auto order = plan::issue_order_from(words.order)) {
+    request.orders = {*order};
+  } else {
+    return fail(EINVAL, "--order takes all, rank, pairwise, nd_shift or nd_rank_shift, not {}",
+                words.order);
+  }
+  for (const std::string& assignment : words.assignments) {
+    const auto [key, value] = halves(assignment);
+    if (auto done = assign(request, key, value); !done)
+      return fail(EINVAL, "--set {}: {}", assignment, done.error().text);
+  }
+  if (words.sweep.empty()) return assign(request, "bytes", words.bytes);
+  const auto [key, values] = halves(words.sweep);
+  request.sweep_key = key;
+  for (size_t begin = 0; begin <= values.size();) {
+    const size_t end = std::min(values.find(',', begin), values.size());
+    request.sweep_values.push_back(values.substr(begin, end - begin));
+    SimulateRequest tried = request;
+    if (auto done = assign(tried, key, request.sweep_values.back()); !done)
+      return fail(EINVAL, "--sweep {}: {}", words.sweep, done.error().text);
+    begin = end + 1;
+  }
+  return assign(request, "bytes", words.bytes);
+}
+
+}  // namespace
+
+int simulate_command(Invocation invocation) {
+  SimulateRequest request;
+  Words words;
+  const auto app = command_line(request, words);
+  try {
+    app->parse(std::vector<std::string>(invocation.words.rbegin(), invocation.words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    fputs(app->help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return refuse(kUsage, std::string(error.what()) + "; see haichi simulate --help");
+  }
+  if (!words.machine.empty()) {
+    const auto text = read_file(words.machine);
+    if (!text) return refuse(kConfig, text.error().text);
+    if (auto done = read_machine(request.machine, *text, words.machine); !done)
+      return refuse(kConfig, done.error().text);
+  }
+  if (auto done = read_words(request, words); !done) return refuse(kUsage, done.error().text);
+  const auto rows = run_simulations(request);
+  if (!rows) return refuse(kUsage, rows.error().text);
+  const std::string text = words.json ? simulations_as_json(request, *rows, words.per_rank)
+                                      : simulations_as_table(request, *rows);
+  fputs(text.c_str(), stdout);
+  return fflush(stdout) == 0 ? 0 : refuse(kUnavailable, "standard output can't be written");
+}
+
+}  // namespace haichi::launch

@@ -1,0 +1,156 @@
+"""`haichi simulate`: the command line around src/sim, whose own tests say what the times are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mpis
+import pytest
+from launch_prefix import clean_environment
+
+CONFIG, USAGE = 78, 64
+ORDERS = ["rank", "pairwise", "nd_shift", "nd_rank_shift"]
+
+if not mpis.HAICHI.exists():
+    pytest.skip(f"no {mpis.HAICHI}: ./haichi build", allow_module_level=True)
+
+
+def simulate(*words: str | Path):
+    command = [str(mpis.HAICHI), "simulate", *(str(word) for word in words)]
+    return mpis.run_bounded(command, env=clean_environment())
+
+
+def document(*words: str | Path) -> dict:
+    done = simulate("alltoall", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_paper_000_figure_8_as_a_table() -> None:
+    done = simulate("alltoall", "--nodes", "64", "--ppn", "12")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    table = {row[0]: row[1:] for row in rows if row and row[0] in ORDERS}
+    assert list(table) == ORDERS
+    assert float(table["rank"][-1]) > 1.25
+    assert float(table["nd_rank_shift"][-1]) < 1.01
+
+
+def test_json_says_what_was_asked_and_every_rank() -> None:
+    case = ("--nodes", "3", "--ppn", "2", "--placement", "RR", "--bytes", "2k", "--window", "1")
+    found = document(*case, "--order", "pairwise", "--per-rank")
+    assert found["schema"] == "haichi.simulation/1"
+    assert found["placement"] == "RR"
+    (row,) = found["results"]
+    assert row["order"] == "pairwise"
+    assert (row["nodes"], row["ranks"], row["bytes"], row["window"]) == (3, 6, 2048, 1)
+    assert row["messages"] == 36
+    assert row["network_bytes"] == 6 * 4 * 2048
+    assert len(row["rank_us"]) == 6
+    assert max(row["rank_us"]) == row["worst_us"] == row["rank_us"][row["worst_rank"]]
+    assert min(row["rank_us"]) == row["best_us"]
+    assert sum(row["rank_us"]) / 6 == pytest.approx(row["mean_us"], abs=1e-5)
+
+
+def test_a_placement_file_counts_as_its_notation() -> None:
+    def rows(*words: str | Path) -> list:
+        return document(*words, "--per-rank")["results"]
+
+    dealt = rows("--nodes", "2", "--ppn", "2", "--placement", "RR")
+    assert dealt != rows("--nodes", "2", "--ppn", "2")
+    file = mpis.scratch() / "simulate-placement"
+    file.write_text(
+        '{"schema": "haichi.placement/1", "nodes": [{"ranks": "0,2"}, {"ranks": "1,3"}]}'
+    )
+    assert rows("--placement", file) == dealt
+    file.write_text("(vector,(0,2,1))")
+    assert rows("--placement", file, "--ranks", "4") == dealt
+
+
+def test_the_machine_that_was_printed_can_be_read(tmp_path: Path) -> None:
+    case = ("--nodes", "4", "--set", "out_gbs=1", "--set", "network=torus:2x2")
+    printed = document(*case)
+    assert printed["machine"]["out_gbs"] == 1
+    done = simulate("--set", "out_gbs=1", "alltoall", "--nodes", "4")  # --set takes one word
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "machine.json"
+    file.write_text(json.dumps(printed["machine"]))
+    assert document("--nodes", "4", "--machine", file) == printed
+    # What the command line says wins over the file.
+    assert document("--nodes", "4", "--machine", file, "--set", "out_gbs=2") != printed
+
+
+def test_a_sweep_is_each_value_by_itself() -> None:
+    swept = document("--nodes", "4", "--order", "rank", "--sweep", "bytes=1k,20k")["results"]
+    assert [row.pop("sweep") for row in swept] == [{"bytes": "1k"}, {"bytes": "20k"}]
+    for row, size in zip(swept, ("1k", "20k"), strict=True):
+        (alone,) = document("--nodes", "4", "--order", "rank", "--bytes", size)["results"]
+        assert row == alone
+    for key in ("network=crossbar,mesh:4", "ppn=1,2", "window=0,1", "latency_ns=1000,5000"):
+        rows = document("--nodes", "4", "--bytes", "20k", "--order", "rank", "--sweep", key)
+        first, second = rows["results"]
+        assert first["mean_us"] != second["mean_us"], key
+
+
+def test_a_seed_draws_skew_and_noise() -> None:
+    case = ("--nodes", "3", "--skew", "5000", "--noise", "0.5")
+    assert document(*case, "--seed", "1") == document(*case, "--seed", "1")
+    first, second = (document(*case, "--seed", str(seed))["results"] for seed in (1, 2))
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        ((), USAGE, "PATTERN is required"),
+        (("ring",), USAGE, "PATTERN: ring not in {alltoall}"),
+        (("alltoall",), USAGE, "how many nodes? say --nodes N"),
+        (("alltoall", "--nodes", "0"), USAGE, "--nodes"),
+        (("alltoall", "--nodes", "9" * 9, "--ppn", "99"), USAGE, "are more than 16777216 ranks"),
+        (("alltoall", "--nodes", "2", "--order", "up"), USAGE, "--order takes all, rank,"),
+        (("alltoall", "--nodes", "2", "--bytes", "x"), USAGE, "bytes takes a size"),
+        (("alltoall", "--nodes", "2", "--set", "speed=1"), USAGE, "a machine has no speed; it"),
+        (("alltoall", "--nodes", "2", "--set", "out_gbs=0"), USAGE, "out_gbs takes a number above"),
+        (("alltoall", "--nodes", "9", "--set", "network=mesh:2x4"), USAGE, "has 8 places for 9"),
+        (("alltoall", "--nodes", "2", "--sweep", "window=1,-1"), USAGE, "--sweep window=1,-1: win"),
+        (("alltoall", "--nodes", "2", "--machine", "/no"), CONFIG, "cannot open /no"),
+        (("alltoall", "--nodes", "2", "--machine", __file__), CONFIG, "not a JSON object"),
+        (("alltoall", "--placement", "/no"), USAGE, "cannot open /no"),
+        (("alltoall", "--placement", __file__), USAGE, "test_simulate.py: "),
+    ],
+)
+def test_says_what_is_wrong(words: tuple[str, ...], code: int, text: str) -> None:
+    done = simulate(*words)
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert done.stderr.startswith("haichi: error: ")
+    assert text in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("machine", "text"),
+    [
+        ("{}", 'no "schema": "haichi.machine/1"'),
+        ('{"schema": "haichi.machine/1", "out_gbs": "3"}', "out_gbs takes a number"),
+        ('{"schema": "haichi.machine/1", "network": 3}', "network takes a text"),
+        ('{"schema": "haichi.machine/1", "latency_ns": -1}', "latency_ns takes a number from 0"),
+        ('{"schema": "haichi.machine/1", "cost": 1}', "a machine has no cost"),
+    ],
+)
+def test_says_what_is_wrong_with_a_machine(tmp_path: Path, machine: str, text: str) -> None:
+    file = tmp_path / "machine.json"
+    file.write_text(machine)
+    done = simulate("alltoall", "--nodes", "2", "--machine", file)
+    assert done.returncode == CONFIG
+    assert done.stderr.startswith(f"haichi: error: {file}: ")
+    assert text in done.stderr
+
+
+def test_help_names_every_option() -> None:
+    text = simulate("--help").stdout
+    manual = (mpis.ROOT / "docs" / "man" / "haichi-simulate.1.md").read_text()
+    for word in text.replace(",", " ").replace(":", " ").split():
+        if word.startswith("--"):
+            assert f"`{word}`" in manual, word
