@@ -129,7 +129,6 @@ class Run {
   // Takes the rank's steps until one takes time that others may use, or has to be waited for.
   Status run_rank(int r) {
     RankState& rank = ranks_[size_t(r)];
-    events_.remove(uint32_t(r));
     if (rank.state == State::issuing) {
       rank.pending = false;
       issue(r, rank);
@@ -143,6 +142,10 @@ class Run {
       }
       if (auto fine = take(r, rank); !fine) return fine;
     }
+    // The event that brought it here is over, unless a new one has taken its place.
+    const bool has_event = rank.state == State::issuing || rank.state == State::resumes ||
+                           (rank.state == State::waits_to_send && !rank.departures.empty());
+    if (!has_event) events_.remove(uint32_t(r));
     return {};
   }
 
