@@ -131,7 +131,7 @@ TEST(AllToAll, UnequalNodesAndEveryNetwork) {
 }
 
 // What haichi promises of 4096 ranks is memory that grows with the messages under way and a time
-// that grows with their number; bench/kernels/simulate_all_to_all times it.
+// that grows with their number; bench/kernels/simulate_all_to_all.cpp times it.
 TEST(AllToAll, EventsGrowWithTheMessagesAlone) {
   const auto events_per_message = [](int nodes, int per_node) {
     const Outcome outcome = run(placement::block(nodes, per_node), {IssueOrder::rank});

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from haichi import simulation_picture
 from launch_prefix import clean_environment
 
 CONFIG, USAGE = 78, 64
@@ -154,3 +155,9 @@ def test_help_names_every_option() -> None:
     for word in text.replace(",", " ").replace(":", " ").split():
         if word.startswith("--"):
             assert f"`{word}`" in manual, word
+
+
+def test_the_picture_of_the_guide_is_what_it_says() -> None:
+    assert simulation_picture.PICTURE.read_text() == simulation_picture.picture(), (
+        "python -m haichi.simulation_picture writes it"
+    )

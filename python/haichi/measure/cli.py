@@ -206,7 +206,7 @@ def overhead(context: typer.Context) -> None:
     add_help_option=False,
 )
 def kernels(context: typer.Context) -> None:
-    """What flattening datatypes and merging ranks' lists cost (bench/kernels, google-benchmark)."""
+    """What flattening, merging and simulating cost (bench/kernels, google-benchmark)."""
     program = paths.program("kernels")
     if not program.exists():
         sys.stderr.write(
