@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/os.h"
 #include "base/settings.h"
 #include "placement/formats.h"
@@ -21,9 +22,9 @@ using placement::Placement;
 
 constexpr std::string_view kMachineSchema = "haichi.machine/1";
 
-template <class T>
-std::optional<T> number(const std::string& text) {
-  T value{};
+template <class Integer>
+std::optional<Integer> number(const std::string& text) {
+  Integer value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -100,7 +101,7 @@ Status assign(SimulateRequest& request, std::string_view key, const std::string&
     request.machine.network = value;
     return {};
   }
-  const auto real = number<double>(value);
+  const auto real = real_number(value);
   if (!real) return fail(EINVAL, "{} takes a number, not {}", key, value);
   return sim::set_field(request.machine, key, *real);
 }

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
 #include <utility>
+
+#include "base/number_text.h"
 
 namespace haichi::sim {
 namespace {
@@ -88,9 +91,9 @@ class Box : public Network {
   bool torus_;
 };
 
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
+template <class Integer>
+std::optional<Integer> number(std::string_view text) {
+  Integer value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -136,7 +139,7 @@ Result<std::unique_ptr<Network>> make_network(const Machine& machine, int nodes)
   if (machine.network == "crossbar") return std::make_unique<Crossbar>(machine, nodes);
   if (parts[0] == "fattree" && parts.size() == 3) {
     const auto per_switch = number<int>(parts[1]);
-    const auto taper = number<double>(parts[2]);
+    const auto taper = real_number(std::string(parts[2]));
     if (per_switch && *per_switch >= 1 && *per_switch <= kLargestBox && taper && *taper >= 1)
       return std::make_unique<FatTree>(machine, nodes, *per_switch, *taper);
   }
