@@ -16,16 +16,17 @@ ARROWS: dict[str, frozenset[str]] = {
     "trace": frozenset({"base"}),
     "placement": frozenset({"base"}),
     "plan": frozenset({"placement", "base"}),
+    "collectives": frozenset({"plan", "placement", "base"}),
     "mpiio": frozenset({"plan", "placement", "trace", "base"}),
-    "mpi": frozenset({"mpiio", "plan", "placement", "trace", "base"}),
-    "preload": frozenset({"mpi", "mpiio", "plan", "placement", "trace", "base"}),
+    "mpi": frozenset({"collectives", "mpiio", "plan", "placement", "trace", "base"}),
+    "preload": frozenset({"mpi", "collectives", "mpiio", "plan", "placement", "trace", "base"}),
     "sim": frozenset({"plan", "placement", "base"}),
-    "launch": frozenset({"sim", "plan", "placement", "base"}),
+    "launch": frozenset({"sim", "collectives", "plan", "placement", "base"}),
 }
 WITH_MPI = frozenset({"mpi", "preload"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
-PURE = frozenset({"plan", "placement", "sim"})
+PURE = frozenset({"plan", "placement", "collectives", "sim"})
 ASKS_THE_HOST = ("placement/host.", "placement/hwloc/")
 IMPURE_HEADERS = frozenset(
     {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/schedule.h"
+#include "plan/steps.h"
 
 namespace haichi::test {
 
@@ -25,12 +26,9 @@ class ListSchedule : public plan::Schedule {
   size_t at_ = 0;
 };
 
-inline plan::Step send_step(int peer, plan::Slice from) {
-  return {.kind = plan::Step::Kind::send, .peer = peer, .from = from};
-}
-inline plan::Step receive_step(int peer, plan::Slice to) {
-  return {.kind = plan::Step::Kind::receive, .peer = peer, .to = to};
-}
+using plan::receive_step;
+using plan::send_step;
+using plan::wait_step;
 inline plan::Step copy_step(plan::Slice from, plan::Slice to) {
   return {.kind = plan::Step::Kind::copy, .from = from, .to = to};
 }
@@ -41,7 +39,6 @@ inline plan::Step file_write_step(plan::Slice from, int64_t file_begin) {
   return {.kind = plan::Step::Kind::file_write, .from = from, .file_begin = file_begin};
 }
 inline plan::Step file_wait_step() { return {.kind = plan::Step::Kind::file_wait}; }
-inline plan::Step wait_step() { return {.kind = plan::Step::Kind::wait}; }
 inline plan::Step node_meet_step(int64_t round = 0) {
   return {.kind = plan::Step::Kind::node_meet, .round = round};
 }

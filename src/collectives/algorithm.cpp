@@ -1,0 +1,154 @@
+#include "collectives/algorithm.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "collectives/steps.h"
+
+namespace haichi::collectives {
+namespace {
+
+int64_t no_memory(const Exchange&, const Parameters&) { return 0; }
+
+constexpr Algorithm kAlgorithms[] = {
+    {"spread", Takes::order_and_window, false, spread, no_memory,
+     "all messages at once, in an issue order (Simple Spread)"},
+    {"ring", Takes::nothing, false, ring, no_memory, "one message after the other, by distance"},
+    {"ring_one_barrier", Takes::nothing, false, ring_one_barrier, no_memory,
+     "the ring after a barrier"},
+    {"ring_mpi_barrier", Takes::nothing, false, ring_mpi_barrier, no_memory,
+     "the ring with a barrier before every step"},
+    {"ring_light_barrier", Takes::nothing, false, ring_light_barrier, no_memory,
+     "the ring, each receiver says when it is ready"},
+    {"pair", Takes::nothing, false, pair, no_memory, "two by two"},
+    {"bruck", Takes::radix, true, bruck, bruck_temporary,
+     "few messages, each block travels several times"},
+    {"node_aware", Takes::leaders, true, node_aware, node_aware_temporary,
+     "gathered on each node, one message per pair of nodes"},
+};
+
+std::string known() {
+  std::string text;
+  for (const Algorithm& each : kAlgorithms) {
+    text += text.empty() ? "" : ", ";
+    text += each.name;
+    if (each.takes == Takes::order_and_window) text += "(ORDER,WINDOW)";
+    if (each.takes == Takes::radix) text += "(RADIX)";
+    if (each.takes == Takes::leaders) text += "(LEADERS)";
+  }
+  return text;
+}
+
+std::optional<int> whole(std::string_view text, int least) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least)
+    return std::nullopt;
+  return value;
+}
+
+// Sets the parameters from what stands in the brackets; false if that makes no sense.
+bool read_parameters(Candidate& candidate, std::string_view text) {
+  Parameters& to = candidate.parameters;
+  switch (candidate.algorithm->takes) {
+    case Takes::nothing:
+      return false;
+    case Takes::order_and_window: {
+      const size_t comma = std::min(text.find(','), text.size());
+      const auto order = plan::issue_order_from(text.substr(0, comma));
+      const auto window =
+          comma == text.size() ? std::optional(0) : whole(text.substr(comma + 1), 0);
+      if (!order || !window) return false;
+      to.order = *order;
+      to.window = *window;
+      return true;
+    }
+    case Takes::radix: {
+      const auto radix = whole(text, 2);
+      if (radix) to.radix = *radix;
+      return radix.has_value();
+    }
+    case Takes::leaders: {
+      const auto leaders = text == "all" ? std::optional(0) : whole(text, 1);
+      if (leaders) to.leaders = *leaders;
+      return leaders.has_value();
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() { return kAlgorithms; }
+
+std::string Candidate::text() const {
+  switch (algorithm->takes) {
+    case Takes::order_and_window:
+      return fmt::format("{}({},{})", algorithm->name, name_of(parameters.order),
+                         parameters.window);
+    case Takes::radix:
+      return fmt::format("{}({})", algorithm->name, parameters.radix);
+    case Takes::leaders:
+      return fmt::format("{}({})", algorithm->name,
+                         parameters.leaders == 0 ? "all" : std::to_string(parameters.leaders));
+    case Takes::nothing:
+      break;
+  }
+  return std::string(algorithm->name);
+}
+
+std::string Candidate::refusal(const Exchange& exchange) const {
+  if (algorithm->regular_only && !exchange.regular())
+    return fmt::format("{} needs blocks of one size", algorithm->name);
+  return "";
+}
+
+std::unique_ptr<plan::Schedule> Candidate::schedule(const Exchange& exchange) const {
+  return std::make_unique<plan::GeneratedSchedule>(
+      algorithm->steps(exchange, parameters),
+      algorithm->takes == Takes::order_and_window ? parameters.window : 0);
+}
+
+Result<Candidate> parse_candidate(std::string_view text) {
+  const size_t bracket = std::min(text.find('('), text.size());
+  for (const Algorithm& each : kAlgorithms) {
+    if (each.name != text.substr(0, bracket)) continue;
+    Candidate candidate{&each, {}};
+    if (bracket == text.size()) return candidate;
+    const bool closed = text.back() == ')';
+    if (closed && read_parameters(candidate, text.substr(bracket + 1, text.size() - bracket - 2)))
+      return candidate;
+    break;
+  }
+  return fail(EINVAL, "no such algorithm: {}; there are {}", text, known());
+}
+
+std::vector<Candidate> default_candidates(const placement::Placement& placement, bool regular) {
+  std::vector<std::string_view> texts = {"spread(nd_rank_shift,0)", "spread(nd_rank_shift,32)",
+                                         "spread(nd_rank_shift,4)", "ring", "pair"};
+  for (const char* kept : {"ring_one_barrier", "ring_light_barrier", "ring_mpi_barrier"})
+    texts.emplace_back(kept);
+  if (regular) {
+    for (const char* each : {"bruck(2)", "bruck(4)", "bruck(8)"}) texts.emplace_back(each);
+    if (placement.nodes() > 1 && placement.nodes() < placement.ranks())
+      for (const char* each : {"node_aware(1)", "node_aware(2)", "node_aware(all)"})
+        texts.emplace_back(each);
+  }
+  std::vector<Candidate> candidates;
+  for (const std::string_view text : texts) {
+    const Candidate candidate = *parse_candidate(text);
+    // A window that never fills or a radix that is never reached is the same thing twice.
+    const bool idle =
+        candidate.parameters.window >= placement.ranks() ||
+        (candidate.algorithm->takes == Takes::radix && candidate.parameters.radix > 2 &&
+         candidate.parameters.radix >= placement.ranks());
+    if (!idle) candidates.push_back(candidate);
+  }
+  return candidates;
+}
+
+}  // namespace haichi::collectives

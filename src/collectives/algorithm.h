@@ -1,0 +1,75 @@
+// The algorithms for an exchange, and how a choice among them is written.
+//
+// Each algorithm is a function in a file of its own that yields one rank's steps, and a row of the
+// table in algorithm.cpp. Nothing else has to know of it: the executors, the simulator, the
+// selector and the command line read the table.
+//
+// PURE: no MPI, no clock, no environment, no file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "collectives/exchange.h"
+#include "plan/issue_order.h"
+#include "plan/schedule.h"
+#include "plan/step_generator.h"
+
+namespace haichi::collectives {
+
+/// What an algorithm can be told; each reads its own.
+struct Parameters {
+  plan::IssueOrder order = plan::IssueOrder::nd_rank_shift;  ///< spread
+  int window = 0;   ///< spread: most sends outstanding; 0 is no limit
+  int radix = 2;    ///< bruck, at least 2
+  int leaders = 1;  ///< node_aware: ranks of a node that talk to others; 0: all
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+};
+
+/// Which of the parameters an algorithm reads; it is also what stands in its brackets.
+enum class Takes : uint8_t { nothing, order_and_window, radix, leaders };
+
+struct Algorithm {
+  std::string_view name;
+  Takes takes;
+  bool regular_only;  ///< it needs to know the other ranks' sizes
+  plan::StepGenerator (*steps)(Exchange, Parameters);
+  /// Bytes of Exchange::kTemporary that this rank needs.
+  int64_t (*temporary)(const Exchange&, const Parameters&);
+  std::string_view help;
+};
+
+/// All of them. The MPI library's own is not among them: it has no schedule.
+std::span<const Algorithm> algorithms();
+
+/// An algorithm with its parameters.
+struct Candidate {
+  const Algorithm* algorithm = nullptr;
+  Parameters parameters;
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+
+  /// As parse_candidate reads it: "ring", "bruck(4)", "spread(nd_rank_shift,32)".
+  std::string text() const;
+  /// Empty if it can carry out the exchange, or why not.
+  std::string refusal(const Exchange& exchange) const;
+  /// The schedule of exchange.me. Precondition: refusal() is empty.
+  std::unique_ptr<plan::Schedule> schedule(const Exchange& exchange) const;
+  int64_t temporary(const Exchange& exchange) const {
+    return algorithm->temporary(exchange, parameters);
+  }
+};
+
+/// Reads NAME or NAME(PARAMETERS): spread(ORDER,WINDOW), bruck(RADIX), node_aware(LEADERS, or all).
+/// What is left out has the default of Parameters. Fails with EINVAL and a text that lists what is
+/// known.
+Result<Candidate> parse_candidate(std::string_view text);
+
+/// The candidates worth a thought on this placement, in a fixed order: the same list on all ranks.
+std::vector<Candidate> default_candidates(const placement::Placement& placement, bool regular);
+
+}  // namespace haichi::collectives

@@ -1,0 +1,227 @@
+// Every algorithm on thousands of random shapes: each rank gets the bytes that were meant for it,
+// and no schedule breaks the rules of "Schedules" in docs/notes.md.
+#include "collectives/algorithm.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "support/checking_executor.h"
+#include "support/random_placement.h"
+
+namespace haichi::collectives {
+namespace {
+
+using placement::Placement;
+using test::Random;
+using testing::HasSubstr;
+
+// One rank's blocks: each in memory of its own, so that a step beyond a block's end is seen.
+class BlockBuffers : public plan::Buffers {
+ public:
+  BlockBuffers(const Exchange& x, int64_t temporary) : temporary_(size_t(temporary)) {
+    blocks_.resize(2 * size_t(x.ranks()));
+    for (int peer = 0; peer < x.ranks(); ++peer) {
+      block(Exchange::send_buffer(peer)).resize(size_t(x.bytes_to(peer)));
+      block(Exchange::receive_buffer(peer)).resize(size_t(x.bytes_from(peer)));
+    }
+  }
+  std::vector<std::byte>& block(int buffer) { return blocks_[size_t(buffer - 1)]; }
+  std::byte* contiguous(const plan::Slice& slice) override {
+    std::vector<std::byte>& memory =
+        slice.buffer == Exchange::kTemporary ? temporary_ : block(slice.buffer);
+    EXPECT_LE(slice.begin + slice.size, int64_t(memory.size())) << "of buffer " << slice.buffer;
+    return memory.data() + slice.begin;
+  }
+  void gather(const plan::Slice& slice, std::byte* out) override {
+    std::copy_n(contiguous(slice), slice.size, out);
+  }
+  void scatter(const plan::Slice& slice, const std::byte* in) override {
+    std::copy_n(in, slice.size, contiguous(slice));
+  }
+  bool order_free(const plan::Slice&) override { return true; }
+  void read_file(const plan::Slice&, int64_t) override { FAIL() << "there is no file"; }
+  void write_file(const plan::Slice&, int64_t) override { FAIL() << "there is no file"; }
+
+ private:
+  std::vector<std::byte> temporary_;
+  std::vector<std::vector<std::byte>> blocks_;
+};
+
+std::byte byte_of(int from, int to, size_t at) {
+  return std::byte((size_t(from) * 131 + size_t(to) * 31 + at * 7 + 1) & 255);
+}
+
+// How many bytes each rank has for each: one number, or some for each pair and many none.
+struct Sizes {
+  int ranks;
+  bool regular;
+  std::vector<int64_t> bytes;
+  Sizes(Random& random, int n, bool equal) : ranks(n), regular(equal) {
+    bytes.assign(size_t(n) * size_t(n), random.below(4) == 0 ? 0 : random.mostly_small(64));
+    for (int64_t& each : bytes)
+      if (!equal) each = random.below(3) == 0 ? 0 : random.mostly_small(40);
+  }
+  int64_t of(int from, int to) const { return bytes[size_t(from) * size_t(ranks) + size_t(to)]; }
+};
+
+void run_and_compare(const Candidate& candidate, const Placement& placement, const Sizes& sizes,
+                     const test::CheckOptions& options) {
+  const int ranks = placement.ranks();
+  std::vector<std::vector<int64_t>> out, in;
+  std::vector<Exchange> exchanges;
+  std::vector<std::unique_ptr<plan::Schedule>> schedules;
+  std::vector<std::unique_ptr<BlockBuffers>> buffers;
+  for (int me = 0; me < ranks; ++me) {
+    out.emplace_back(size_t(ranks));
+    in.emplace_back(size_t(ranks));
+    for (int peer = 0; peer < ranks; ++peer) {
+      out.back()[size_t(peer)] = sizes.of(me, peer);
+      in.back()[size_t(peer)] = sizes.of(peer, me);
+    }
+  }
+  std::vector<plan::Schedule*> all_schedules;
+  std::vector<plan::Buffers*> all_buffers;
+  for (int me = 0; me < ranks; ++me) {
+    Exchange x{&placement, me, sizes.of(0, 0)};
+    if (!sizes.regular) x.out = out[size_t(me)], x.in = in[size_t(me)];
+    ASSERT_EQ(candidate.refusal(x), "");
+    schedules.push_back(candidate.schedule(x));
+    buffers.push_back(std::make_unique<BlockBuffers>(x, candidate.temporary(x)));
+    for (int peer = 0; peer < ranks; ++peer) {
+      std::vector<std::byte>& block = buffers.back()->block(Exchange::send_buffer(peer));
+      for (size_t i = 0; i < block.size(); ++i) block[i] = byte_of(me, peer, i);
+    }
+    all_schedules.push_back(schedules.back().get());
+    all_buffers.push_back(buffers.back().get());
+  }
+  const Status done = test::run_checked(all_schedules, all_buffers, options);
+  ASSERT_TRUE(done) << done.error().text;
+  for (int me = 0; me < ranks; ++me)
+    for (int peer = 0; peer < ranks; ++peer) {
+      const auto& block = buffers[size_t(me)]->block(Exchange::receive_buffer(peer));
+      for (size_t i = 0; i < block.size(); ++i)
+        ASSERT_EQ(block[i], byte_of(peer, me, i))
+            << "byte " << i << " from " << peer << " to " << me;
+    }
+}
+
+Candidate with_random_parameters(const Algorithm& algorithm, Random& random) {
+  Candidate candidate{&algorithm, {}};
+  candidate.parameters.order = plan::IssueOrder(random.below(4));
+  candidate.parameters.window = int(random.below(6));
+  candidate.parameters.radix = int(random.between(2, 9));
+  candidate.parameters.leaders = int(random.below(5));
+  return candidate;
+}
+
+void try_cases(const Algorithm& algorithm, int cases, int max_ranks) {
+  for (int i = 0; i < cases; ++i) {
+    Random random(uint64_t(i) + 1);
+    const Placement placement = test::random_placement(random, max_ranks);
+    const Candidate candidate = with_random_parameters(algorithm, random);
+    const bool regular = algorithm.regular_only || random.below(2) == 0;
+    const Sizes sizes(random, placement.ranks(), regular);
+    const test::CheckOptions options{.seed = uint64_t(i),
+                                     .completion = test::kCompletions[random.below(3)]};
+    SCOPED_TRACE(candidate.text() + ", case " + std::to_string(i) + ": " +
+                 test::describe(placement));
+    run_and_compare(candidate, placement, sizes, options);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryAlgorithm, BringsEachByteToItsPlaceOnRandomPlacements) {
+  try_cases(GetParam(), 800, 48);
+}
+
+TEST_P(EveryAlgorithm, BringsEachByteToItsPlaceOnHundredsOfRanks) {
+  try_cases(GetParam(), 20, 600);
+}
+
+INSTANTIATE_TEST_SUITE_P(, EveryAlgorithm,
+                         testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+TEST(Candidates, ReadWhatTheyWrite) {
+  const Placement placement = placement::block(16, 4);
+  for (const bool regular : {false, true})
+    for (const Candidate& candidate : default_candidates(placement, regular)) {
+      const auto again = parse_candidate(candidate.text());
+      ASSERT_TRUE(again) << candidate.text();
+      EXPECT_EQ(*again, candidate);
+      const std::vector<int64_t> sizes(64, 1);
+      Exchange x{&placement, 0, 8};
+      if (!regular) x.out = x.in = sizes;
+      EXPECT_EQ(candidate.refusal(x), "") << candidate.text();
+    }
+  EXPECT_EQ(parse_candidate("spread(rank)")->text(), "spread(rank,0)");
+  EXPECT_EQ(parse_candidate("node_aware(all)")->parameters.leaders, 0);
+}
+
+TEST(Candidates, RefuseWhatMakesNoSense) {
+  for (const char* text : {"", "rings", "ring(2)", "bruck(1)", "bruck(2", "bruck(two)", "bruck()",
+                           "spread(up)", "spread(rank,-1)", "spread(rank,1,2)", "node_aware(0)"}) {
+    const auto candidate = parse_candidate(text);
+    ASSERT_FALSE(candidate) << text;
+    EXPECT_THAT(candidate.error().text, HasSubstr("node_aware(LEADERS)"));
+  }
+}
+
+TEST(Candidates, ThatNeedOneSizeSaySo) {
+  const Placement placement = placement::block(2, 2);
+  const std::vector<int64_t> sizes = {1, 2, 3, 4};
+  const Exchange x{&placement, 0, 0, sizes, sizes};
+  EXPECT_THAT(parse_candidate("bruck")->refusal(x), HasSubstr("one size"));
+  EXPECT_EQ(parse_candidate("ring")->refusal(x), "");
+}
+
+// What a schedule sends, in order of its steps.
+std::vector<std::pair<int, int64_t>> sends(const Candidate& candidate, const Exchange& x) {
+  std::vector<std::pair<int, int64_t>> found;
+  const auto schedule = candidate.schedule(x);
+  for (plan::Step step; schedule->next(step);)
+    if (step.kind == plan::Step::Kind::send) found.emplace_back(step.peer, step.from.size);
+  return found;
+}
+
+TEST(Bruck, OfEightRanksSendsAsThePaperSays) {  // paper 004, section 3.1: 3 times 4 blocks
+  const Placement placement = placement::block(8, 1);
+  using Messages = std::vector<std::pair<int, int64_t>>;
+  EXPECT_EQ(sends(*parse_candidate("bruck"), {&placement, 0, 10}),
+            (Messages{{1, 40}, {2, 40}, {4, 40}}));
+  EXPECT_EQ(sends(*parse_candidate("bruck(8)"), {&placement, 0, 10}),
+            (Messages{{1, 10}, {2, 10}, {3, 10}, {4, 10}, {5, 10}, {6, 10}, {7, 10}}));
+}
+
+TEST(NodeAware, SendsOneMessageToEachOtherNode) {
+  const Placement placement(std::vector<int>{0, 1, 1, 2, 2, 2, 3, 3, 3, 3});  // 1+2+3+4
+  for (const char* text : {"node_aware(1)", "node_aware(2)", "node_aware(all)"}) {
+    int between[4][4] = {};
+    for (int me = 0; me < placement.ranks(); ++me)
+      for (const auto& [peer, bytes] : sends(*parse_candidate(text), {&placement, me, 1})) {
+        const int from = placement.node_of(me), to = placement.node_of(peer);
+        between[from][to] += 1;
+        if (from == to) continue;
+        EXPECT_EQ(bytes, int64_t(placement.ranks_on(from).size() * placement.ranks_on(to).size()));
+      }
+    for (int from = 0; from < 4; ++from)
+      for (int to = 0; to < 4; ++to)
+        EXPECT_TRUE(from == to || between[from][to] == 1) << text << ' ' << from << ' ' << to;
+  }
+}
+
+TEST(Ring, BarriersAndWordsAreMessagesOfNoBytes) {
+  const Placement placement = placement::block(8, 1);
+  const Exchange x{&placement, 3, 5};
+  const auto count = [&](const char* text) { return sends(*parse_candidate(text), x).size(); };
+  EXPECT_EQ(count("ring"), 7u);
+  EXPECT_EQ(count("ring_one_barrier"), 7u + 3);
+  EXPECT_EQ(count("ring_mpi_barrier"), 7u + 7 * 3);
+  EXPECT_EQ(count("ring_light_barrier"), 7u + 7);
+}
+
+}  // namespace
+}  // namespace haichi::collectives

@@ -1,0 +1,43 @@
+// What is asked of an exchange: every rank has a block of bytes for every rank (MPI_Alltoall,
+// MPI_Alltoallv). This is one rank's view of it.
+//
+// PURE: no MPI, no clock, no environment, no file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "placement/placement.h"
+#include "plan/schedule.h"
+
+namespace haichi::collectives {
+
+/// One rank's part. Cheap to copy; what it points to must outlive the schedules made from it.
+struct Exchange {
+  const placement::Placement* placement = nullptr;
+  int me = 0;
+  /// Bytes from each rank to each rank, if all are equal (MPI_Alltoall); else the spans count.
+  int64_t block = 0;
+  /// Bytes from this rank to each rank, and from each rank to this one. The others' numbers are
+  /// not known here. Both empty if all are equal.
+  std::span<const int64_t> out = {}, in = {};
+
+  int ranks() const { return placement->ranks(); }
+  bool regular() const { return out.empty(); }
+  int64_t bytes_to(int peer) const { return regular() ? block : out[size_t(peer)]; }
+  int64_t bytes_from(int peer) const { return regular() ? block : in[size_t(peer)]; }
+  /// The rank that is `distance` after this one, counted round; distance may be negative, down to
+  /// -ranks().
+  int shifted(int distance) const { return (me + distance + ranks()) % ranks(); }
+
+  // The buffers of its schedules: memory that an algorithm needs for itself, and a buffer for each
+  // block. A slice lies within one block.
+  static constexpr int kTemporary = 0;
+  static constexpr int send_buffer(int peer) { return 1 + 2 * peer; }
+  static constexpr int receive_buffer(int peer) { return 2 + 2 * peer; }
+  plan::Slice send_block(int peer) const { return {send_buffer(peer), 0, bytes_to(peer)}; }
+  plan::Slice receive_block(int peer) const { return {receive_buffer(peer), 0, bytes_from(peer)}; }
+  static plan::Slice temporary(int64_t begin, int64_t size) { return {kTemporary, begin, size}; }
+};
+
+}  // namespace haichi::collectives
