@@ -1,0 +1,87 @@
+// The choice among candidates by trial (paper 004, section 3.2, steps (4) and (5); STAR-MPI, its
+// [1]): a state machine that all ranks of a communicator run alike.
+//
+// Each call of the collective is one trial of one candidate. After each round, when every candidate
+// that is left has had its call, the ranks reduce their times (the mean over the ranks counts), and
+// the slow ones are dropped: at once if twice slower than the best, later more strictly. After the
+// last round the best is locked. From then on calls are watched: when they have become slower than
+// they were, the candidates are tried once more.
+//
+// Which candidate the next call takes depends on the number of calls and on what was agreed, and so
+// is the same on all ranks without a word.
+//
+// PURE: no MPI, no clock, no environment, no file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace haichi::collectives {
+
+struct SelectionRules {
+  int rounds = 3;  ///< trials of each candidate that is not dropped
+  /// A candidate is dropped after its n-th round if its best time is more than this times that of
+  /// the fastest; the last entry counts for all later ones. Paper 004 has 2 (for the model).
+  std::vector<double> drop = {2.0, 1.25, 1.1};
+  int64_t first_check = 256;  ///< calls after the lock until the first look for drift; then doubled
+  double drift = 1.5;         ///< slower than at the lock by this factor: try again
+};
+
+class Selection {
+ public:
+  enum class State : uint8_t { trying, locked };
+
+  /// `candidates` at least 1; number 0 is the MPI library's own and is tried first. With a single
+  /// candidate it is locked at once.
+  explicit Selection(int candidates, SelectionRules rules = {});
+  /// Locked on a choice of an earlier run, whose time in seconds is known; watched as any other.
+  static Selection decided(int candidates, int chosen, double seconds, SelectionRules rules = {});
+
+  /// The candidate for the next call.
+  int next() const;
+  /// This rank's time of that call. True if all ranks must agree now, before the next call.
+  bool took(double seconds);
+  /// What this rank has to say; the same number of entries on every rank, at most `candidates`.
+  std::span<const double> ballot() const { return ballot_; }
+  /// The mean of all ranks' ballots.
+  void agree(std::span<const double> mean);
+
+  State state() const { return state_; }
+  /// The locked candidate, or the best so far; -1 before the first agreement.
+  int chosen() const { return chosen_; }
+  /// Agreed time of the chosen one in seconds: the median of its trials.
+  double seconds() const { return chosen_ < 0 ? 0 : time_of(chosen_); }
+  int64_t calls() const { return calls_; }
+  int retries() const { return retries_; }
+
+  /// What happened to a candidate: the agreed times of its trials, and whether it is still in.
+  struct Trials {
+    std::vector<double> seconds;
+    bool dropped = false;
+  };
+  const std::vector<Trials>& trials() const { return trials_; }
+
+ private:
+  void begin_trials();
+  void begin_round();
+  void finish_round(std::span<const double> mean);
+  void look_for_drift(double mean);
+  double time_of(int candidate) const;
+
+  SelectionRules rules_;
+  State state_ = State::trying;
+  std::vector<Trials> trials_;
+  std::vector<int> turn_;       // of this round: the candidates, in order
+  std::vector<double> ballot_;  // their times so far; when locked, this rank's mean since the check
+  int round_ = 0;
+  int chosen_ = -1;
+  double locked_seconds_ = 0;
+  int64_t calls_ = 0;
+  int64_t since_check_ = 0, check_after_ = 0;  // calls; check_after_ 0: never
+  double spent_ = 0;
+  int retries_ = 0;
+};
+
+}  // namespace haichi::collectives

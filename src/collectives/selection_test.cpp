@@ -1,0 +1,116 @@
+#include "collectives/selection.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <numeric>
+
+#include "support/random_placement.h"
+
+namespace haichi::collectives {
+namespace {
+
+using testing::ElementsAre;
+
+// Runs calls on a job of one rank, whose every candidate takes what `seconds` says; returns which
+// candidates the calls took.
+std::vector<int> run(Selection& selection, int calls, const std::function<double(int)>& seconds) {
+  std::vector<int> taken;
+  for (int i = 0; i < calls; ++i) {
+    taken.push_back(selection.next());
+    if (selection.took(seconds(taken.back()))) {
+      const std::vector<double> mean(selection.ballot().begin(), selection.ballot().end());
+      selection.agree(mean);
+    }
+  }
+  return taken;
+}
+
+std::function<double(int)> times(std::vector<double> of) {
+  return [of](int candidate) { return of[size_t(candidate)]; };
+}
+
+TEST(Selection, TriesTheLibraryFirstAndLocksTheFastest) {
+  Selection selection(3);
+  EXPECT_EQ(selection.next(), 0);
+  EXPECT_THAT(run(selection, 11, times({3, 2.9, 2.8})),
+              ElementsAre(0, 1, 2, 1, 2, 0, 2, 0, 1, 2, 2));
+  EXPECT_EQ(selection.state(), Selection::State::locked);
+  EXPECT_EQ(selection.chosen(), 2);
+  EXPECT_EQ(selection.seconds(), 2.8);
+}
+
+TEST(Selection, DropsWhatIsTwiceSlowerAtOnce) {
+  Selection selection(4);
+  EXPECT_THAT(run(selection, 12, times({1.05, 2.2, 1, 1.3})),
+              ElementsAre(0, 1, 2, 3, 2, 3, 0, 0, 2, 2, 2, 2));
+  EXPECT_TRUE(selection.trials()[1].dropped);
+  EXPECT_THAT(selection.trials()[1].seconds, ElementsAre(2.2));
+}
+
+TEST(Selection, OneThatIsAloneIsLockedEarly) {
+  Selection selection(2);
+  EXPECT_THAT(run(selection, 5, times({1, 5})), ElementsAre(0, 1, 0, 0, 0));
+}
+
+TEST(Selection, WithTheLibraryAloneNothingIsEverAgreed) {
+  Selection selection(1);
+  for (int i = 0; i < 10000; ++i) {
+    EXPECT_EQ(selection.next(), 0);
+    EXPECT_FALSE(selection.took(i));
+  }
+}
+
+TEST(Selection, OneSlowCallDoesNotDecide) {
+  Selection selection(2);
+  int call = 0;
+  // The fast one is disturbed once, but not more than what drops it.
+  run(selection, 6,
+      [&](int candidate) { return candidate == 1 && call++ == 0 ? 1.9 : 1.2 - 0.2 * candidate; });
+  EXPECT_EQ(selection.chosen(), 1);
+  EXPECT_EQ(selection.seconds(), 1.0);
+}
+
+TEST(Selection, RetriesWhenItsChoiceBecomesSlow) {
+  Selection selection(2, {.first_check = 10});
+  run(selection, 6, times({1, 0.95}));
+  ASSERT_EQ(selection.state(), Selection::State::locked);
+  ASSERT_EQ(selection.chosen(), 1);
+  run(selection, 10, times({1, 1.2}));  // slower, but not enough
+  EXPECT_EQ(selection.retries(), 0);
+  run(selection, 20, times({1, 1.8}));  // the next look is after twice as many calls
+  EXPECT_EQ(selection.retries(), 1);
+  run(selection, 10, times({1, 1.8}));
+  EXPECT_EQ(selection.chosen(), 0);
+}
+
+TEST(Selection, StartsWithWhatAnEarlierRunDecided) {
+  Selection selection = Selection::decided(3, 2, 1.0, {.first_check = 4});
+  EXPECT_THAT(run(selection, 4, times({1, 1, 1})), ElementsAre(2, 2, 2, 2));
+  run(selection, 8, times({1, 1, 9}));
+  EXPECT_EQ(selection.retries(), 1);  // and does not stay with it where it is wrong today
+}
+
+TEST(Selection, RanksWithDifferentTimesStayTogether) {
+  test::Random random(7);
+  for (int job = 0; job < 200; ++job) {
+    const int candidates = int(random.between(1, 9)), ranks = int(random.between(1, 20));
+    std::vector<Selection> all(size_t(ranks), Selection(candidates, {.first_check = 5}));
+    for (int call = 0; call < 200; ++call) {
+      const int next = all[0].next();
+      std::vector<double> sum;
+      bool agrees = false;
+      for (Selection& each : all) {
+        ASSERT_EQ(each.next(), next);
+        agrees = each.took(double(random.between(1, 1000)));
+        sum.resize(each.ballot().size());
+        for (size_t i = 0; i < sum.size(); ++i) sum[i] += each.ballot()[i] / ranks;
+      }
+      if (agrees)
+        for (Selection& each : all) each.agree(sum);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace haichi::collectives
