@@ -12,6 +12,13 @@ namespace {
 using Kind = Setting::Kind;
 
 constexpr Setting kTable[] = {
+    {"collectives.algorithm", "HAICHI_COLLECTIVES_ALGORITHM", "", Kind::text, "auto", "",
+     "Algorithm of all-to-all collectives: auto chooses by trial, library is the MPI library's, "
+     "else "
+     "a name such as ring, bruck(4), node_aware(2) or spread(nd_rank_shift,32)."},
+    {"collectives.enable", "HAICHI_COLLECTIVES_ENABLE", "", Kind::choice, "auto", "auto|on|off",
+     "Whether haichi chooses the algorithms of all-to-all collectives: auto for communicators of "
+     "more than one node, on for all."},
     {"config", "HAICHI_CONFIG", "", Kind::path, "", "",
      "File of settings that `haichi run` reads instead of ./haichi.toml or "
      "~/.config/haichi/haichi.toml."},

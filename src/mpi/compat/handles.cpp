@@ -29,6 +29,7 @@ Handles resolve() {
           at<MPI_Datatype>("ompi_mpi_datatype_null"),
           at<MPI_Op>("ompi_mpi_op_max"),
           at<MPI_Op>("ompi_mpi_op_min"),
+          at<MPI_Op>("ompi_mpi_op_sum"),
           at<MPI_Info>("ompi_mpi_info_null"),
           at<MPI_Request>("ompi_request_null"),
           at<MPI_File>("ompi_mpi_file_null"),
@@ -40,9 +41,9 @@ Handles resolve() {
 #else
 
 Handles resolve() {
-  return {MPI_COMM_WORLD, MPI_COMM_SELF,     MPI_COMM_NULL,    MPI_BYTE,         MPI_DATATYPE_NULL,
-          MPI_MAX,        MPI_MIN,           MPI_INFO_NULL,    MPI_REQUEST_NULL, MPI_FILE_NULL,
-          MPI_GROUP_NULL, MPI_LONG_LONG_INT, MPI_ERRORS_RETURN};
+  return {MPI_COMM_WORLD, MPI_COMM_SELF,  MPI_COMM_NULL,     MPI_BYTE,         MPI_DATATYPE_NULL,
+          MPI_MAX,        MPI_MIN,        MPI_SUM,           MPI_INFO_NULL,    MPI_REQUEST_NULL,
+          MPI_FILE_NULL,  MPI_GROUP_NULL, MPI_LONG_LONG_INT, MPI_ERRORS_RETURN};
 }
 
 #endif

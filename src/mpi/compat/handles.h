@@ -17,6 +17,7 @@ struct Handles {
   MPI_Datatype datatype_null;
   MPI_Op op_max;
   MPI_Op op_min;
+  MPI_Op op_sum;
   MPI_Info info_null;
   MPI_Request request_null;
   MPI_File file_null;

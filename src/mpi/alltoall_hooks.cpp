@@ -1,0 +1,85 @@
+// Hooks of the blocking all-to-all collectives.
+#include "generated/hooks.h"
+#include "generated/real.h"
+#include "mpi/exchange_call.h"
+
+namespace haichi::mpi {
+namespace {
+
+// In place, every block that comes would overwrite one that has to go: the library's affair.
+CommState* state_for(MPI_Comm comm, const void* sendbuf) {
+  return sendbuf == MPI_IN_PLACE ? nullptr : comm_state(comm);
+}
+
+template <class Number>
+std::vector<int64_t> numbers(const Number* values, const CommState& state) {
+  return {values, values + state.placement.ranks()};
+}
+
+template <class Count, class RealCall>
+int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, RealCall real_call) {
+  CommState* const state = state_for(comm, sendbuf);
+  // What is wrong with the arguments is for the library to say.
+  if (state == nullptr || sendcount < 0 || recvcount < 0) return real_call();
+  const ExchangeCall call{"MPI_Alltoall",
+                          {const_cast<void*>(sendbuf), sendtype, sendcount},
+                          {recvbuf, recvtype, recvcount}};
+  return run_exchange(comm, *state, call, real_call);
+}
+
+template <class Count, class Displacement, class RealCall>
+int alltoallv(const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
+              MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
+              const Displacement* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+              RealCall real_call) {
+  CommState* const state = state_for(comm, sendbuf);
+  if (state == nullptr) return real_call();
+  const ExchangeCall call{
+      "MPI_Alltoallv",
+      {const_cast<void*>(sendbuf), sendtype, 0, numbers(sendcounts, *state),
+       numbers(sdispls, *state)},
+      {recvbuf, recvtype, 0, numbers(recvcounts, *state), numbers(rdispls, *state)}};
+  for (const ExchangeSide* side : {&call.send, &call.receive})
+    for (const int64_t count : side->counts)
+      if (count < 0) return real_call();
+  return run_exchange(comm, *state, call, real_call);
+}
+
+}  // namespace
+
+int on_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, [&] {
+    return real().Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
+}
+
+int on_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, [&] {
+    return real().Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
+}
+
+int on_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+                 MPI_Datatype recvtype, MPI_Comm comm) {
+  return alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                   comm, [&] {
+                     return real().Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                             recvcounts, rdispls, recvtype, comm);
+                   });
+}
+
+int on_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                   MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                   const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  return alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                   comm, [&] {
+                     return real().Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                               recvcounts, rdispls, recvtype, comm);
+                   });
+}
+
+}  // namespace haichi::mpi

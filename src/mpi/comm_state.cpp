@@ -1,0 +1,196 @@
+#include "mpi/comm_state.h"
+
+#include <mutex>
+#include <new>
+#include <set>
+
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/discover.h"
+
+namespace haichi::mpi {
+namespace {
+
+using collectives::Candidate;
+using collectives::Selection;
+
+/// What hangs on a communicator as an attribute.
+struct Attached {
+  int calls = 0;
+  bool settled = false;  ///< haichi has decided whether it takes this communicator
+  std::unique_ptr<CommState> state;
+};
+
+/// All that are attached, for what is still there at MPI_Finalize.
+struct Everything {
+  std::mutex mutex;
+  std::set<Attached*> attached;
+};
+
+Everything& everything() {
+  static Everything* const instance = new Everything;
+  return *instance;
+}
+
+void keep_records(const Attached& attached) {
+  if (!attached.state) return;
+  for (CollectiveRecord& record : attached.state->records())
+    keep_collective_record(std::move(record));
+}
+
+// A duplicate has collectives of its own. Not MPI_COMM_NULL_COPY_FN, which in Open MPI is a symbol
+// of libmpi: see "Predefined handles" in docs/notes.md.
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int forget(MPI_Comm, int, void* value, void*) {
+  Attached* const attached = static_cast<Attached*>(value);
+  {
+    Everything& all = everything();
+    const std::lock_guard guard(all.mutex);
+    all.attached.erase(attached);
+  }
+  keep_records(*attached);
+  delete attached;
+  return MPI_SUCCESS;
+}
+
+/// MPI_KEYVAL_INVALID if there is none to be had.
+int keyval() {
+  static const int made = [] {
+    int value = MPI_KEYVAL_INVALID;
+    if (real().Comm_create_keyval(copy_nothing, forget, &value, nullptr) != MPI_SUCCESS)
+      value = MPI_KEYVAL_INVALID;
+    return value;
+  }();
+  return made;
+}
+
+Attached* attached_to(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  if (keyval() == MPI_KEYVAL_INVALID ||
+      real().Comm_get_attr(comm, keyval(), &value, &found) != MPI_SUCCESS)
+    return nullptr;
+  if (found) return static_cast<Attached*>(value);
+  auto made = std::make_unique<Attached>();
+  if (real().Comm_set_attr(comm, keyval(), made.get()) != MPI_SUCCESS) return nullptr;
+  Everything& all = everything();
+  const std::lock_guard guard(all.mutex);
+  all.attached.insert(made.get());
+  return made.release();
+}
+
+/// Nothing to gain, whatever happens on the other ranks.
+bool never_taken(const Runtime& runtime, const placement::Placement& placement) {
+  return placement.ranks() < 2 ||
+         (placement.nodes() < 2 && runtime.settings.text("collectives.enable") != "on");
+}
+
+/// Collective over `comm`. All ranks get a state or none does.
+std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
+  const Handles& h = handles();
+  int inter = 0;
+  if (real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return nullptr;
+  auto placement = placement_of(comm, runtime.world);
+  if (!placement || never_taken(runtime, *placement)) return nullptr;
+  MPI_Comm own = h.comm_null;
+  if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return nullptr;
+  real().Comm_set_errhandler(own, h.errors_return);
+  std::unique_ptr<CommState> state;
+  try {
+    int rank = 0;
+    real().Comm_rank(own, &rank);
+    state = std::make_unique<CommState>(runtime, own, std::move(*placement), rank);
+  } catch (const std::bad_alloc&) {
+  }
+  const int64_t mine = state != nullptr;
+  int64_t all = 0;
+  if (real().Allreduce(&mine, &all, 1, h.int64, h.op_min, own) == MPI_SUCCESS && all == 1)
+    return state;
+  if (!state) real().Comm_free(&own);
+  return nullptr;
+}
+
+}  // namespace
+
+CommState::CommState(Runtime& r, MPI_Comm o, placement::Placement p, int me)
+    : runtime(r), own(o), placement(std::move(p)), rank(me) {}
+
+CommState::~CommState() {
+  MPI_Comm gone = own;
+  real().Comm_free(&gone);
+}
+
+Tuned& CommState::tuned(const CollectiveKey& key, bool regular) {
+  const auto known = tuned_.find(key);
+  if (known != tuned_.end()) return known->second;
+  const std::string& wanted = runtime.settings.text("collectives.algorithm");
+  std::vector<Candidate> candidates(1);
+  std::string_view why = "by trial";
+  if (wanted == "auto") {
+    for (const Candidate& each : collectives::default_candidates(placement, regular))
+      candidates.push_back(each);
+  } else if (const auto one = collectives::parse_candidate(wanted);
+             one && (regular || !one->algorithm->regular_only)) {
+    candidates = {*one};
+    why = "collectives.algorithm says so";
+  } else {
+    why = wanted == "library" ? "collectives.algorithm says so"
+                              : "what collectives.algorithm names cannot do it";
+  }
+  const int count = int(candidates.size());
+  return tuned_.emplace(key, Tuned{std::move(candidates), Selection(count), 0, why}).first->second;
+}
+
+std::vector<CollectiveRecord> CommState::records() const {
+  std::vector<CollectiveRecord> records;
+  if (rank != 0) return records;
+  for (const auto& [key, tuned] : tuned_) {
+    CollectiveRecord record;
+    record.collective = key.collective;
+    record.ranks = placement.ranks();
+    record.nodes = placement.nodes();
+    record.size_bin = key.size_bin;
+    record.calls = tuned.selection.calls();
+    record.retries = tuned.selection.retries();
+    record.locked = tuned.selection.state() == Selection::State::locked;
+    record.seconds = tuned.seconds;
+    record.why = tuned.why;
+    for (size_t i = 0; i < tuned.candidates.size(); ++i) {
+      const Selection::Trials& trials = tuned.selection.trials()[i];
+      const Candidate& candidate = tuned.candidates[i];
+      record.candidates.push_back(
+          {candidate.algorithm ? candidate.text() : "library", trials.seconds, trials.dropped});
+    }
+    const int chosen = tuned.selection.chosen();
+    if (chosen >= 0) record.chosen = record.candidates[size_t(chosen)].name;
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+CommState* comm_state(MPI_Comm comm) {
+  Runtime* const runtime = Runtime::get();
+  if (runtime == nullptr || comm == handles().comm_null ||
+      runtime->settings.text("collectives.enable") == "off")
+    return nullptr;
+  Attached* const attached = attached_to(comm);
+  if (attached == nullptr) return nullptr;
+  if (++attached->calls == 1) return nullptr;
+  if (!attached->settled) {
+    attached->settled = true;
+    attached->state = make_state(*runtime, comm);
+  }
+  return attached->state.get();
+}
+
+void keep_comm_records() {
+  Everything& all = everything();
+  const std::lock_guard guard(all.mutex);
+  for (const Attached* attached : all.attached) keep_records(*attached);
+}
+
+}  // namespace haichi::mpi

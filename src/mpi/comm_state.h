@@ -1,0 +1,65 @@
+// What haichi knows of a communicator whose collectives it may carry out.
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithm.h"
+#include "collectives/selection.h"
+#include "mpi/collective_report.h"
+#include "mpi/runtime.h"
+#include "placement/placement.h"
+
+namespace haichi::mpi {
+
+/// What is chosen for by itself: calls of one key take the same candidate.
+struct CollectiveKey {
+  std::string_view collective;  ///< name of the MPI function without "_c"
+  int size_bin;  ///< log2 of a block's bytes; -1 where ranks do not know each other's
+  auto operator<=>(const CollectiveKey&) const = default;
+};
+
+/// The candidates of one key and what is known of them. Number 0 is the MPI library's own.
+struct Tuned {
+  std::vector<collectives::Candidate> candidates;  ///< element 0 has no algorithm
+  collectives::Selection selection;
+  double seconds = 0;  ///< this rank's, in all calls
+  std::string_view why;
+};
+
+/// Made by the second collective call on a communicator that haichi may take, where that gains
+/// something; owns a communicator. Used by one call at a time, as MPI demands of collectives.
+class CommState {
+ public:
+  CommState(Runtime& runtime, MPI_Comm own, placement::Placement placement, int rank);
+  ~CommState();
+  CommState(const CommState&) = delete;
+  CommState& operator=(const CommState&) = delete;
+
+  /// The trials of this key, begun if it is new. `regular`: blocks of one size.
+  Tuned& tuned(const CollectiveKey& key, bool regular);
+  /// What is to be said of this communicator in the report; empty except on its rank 0.
+  std::vector<CollectiveRecord> records() const;
+
+  Runtime& runtime;
+  const MPI_Comm own;
+  const placement::Placement placement;
+  const int rank;
+
+ private:
+  std::map<CollectiveKey, Tuned> tuned_;
+};
+
+/// The state for a call of a collective, or null if the call is the MPI library's: haichi is
+/// switched off, the communicator has one rank, one node (unless asked for) or two groups, or this
+/// is its first such call, which sets nothing up, since many programs make no second. Collective.
+CommState* comm_state(MPI_Comm comm);
+
+/// Before MPI_Finalize: what the communicators that are still there have to report is kept.
+void keep_comm_records();
+
+}  // namespace haichi::mpi

@@ -1,0 +1,64 @@
+#include "mpi/exchange_buffers.h"
+
+#include <string.h>
+
+#include "mpi/datatype.h"
+
+namespace haichi::mpi {
+
+using collectives::Exchange;
+using mpiio::Pattern;
+
+Result<BlocksInMemory> BlocksInMemory::make(const void* base, MPI_Datatype type, int64_t most) {
+  auto shape = decode_type(type);
+  if (!shape) return tl::unexpected(shape.error());
+  BlocksInMemory blocks;
+  blocks.base_ = static_cast<std::byte*>(const_cast<void*>(base));
+  blocks.element_size_ = shape->size();
+  blocks.extent_ = shape->extent;
+  blocks.elements_ = Pattern::loop(shape->pattern, most, shape->extent);
+  return blocks;
+}
+
+std::byte* BlocksInMemory::together(int64_t displacement, int64_t begin, int64_t size) const {
+  const auto at = elements_->contiguous_at(begin, begin + size);
+  return at ? base_ + displacement + *at : nullptr;
+}
+
+void BlocksInMemory::gather(int64_t displacement, int64_t begin, int64_t size,
+                            std::byte* out) const {
+  elements_->for_each_block(begin, begin + size, displacement, [&](int64_t at, int64_t length) {
+    memcpy(out, base_ + at, size_t(length));
+    out += length;
+  });
+}
+
+void BlocksInMemory::scatter(int64_t displacement, int64_t begin, int64_t size,
+                             const std::byte* in) const {
+  elements_->for_each_block(begin, begin + size, displacement, [&](int64_t at, int64_t length) {
+    memcpy(base_ + at, in, size_t(length));
+    in += length;
+  });
+}
+
+std::byte* ExchangeBuffers::contiguous(const plan::Slice& slice) {
+  if (slice.buffer == Exchange::kTemporary || slice.size == 0)
+    return temporary_.data() + (slice.size == 0 ? 0 : slice.begin);
+  return side_of(slice.buffer).blocks.together(begin_of(slice.buffer), slice.begin, slice.size);
+}
+
+void ExchangeBuffers::gather(const plan::Slice& slice, std::byte* out) {
+  if (slice.buffer == Exchange::kTemporary)
+    memcpy(out, temporary_.data() + slice.begin, size_t(slice.size));
+  else
+    side_of(slice.buffer).blocks.gather(begin_of(slice.buffer), slice.begin, slice.size, out);
+}
+
+void ExchangeBuffers::scatter(const plan::Slice& slice, const std::byte* in) {
+  if (slice.buffer == Exchange::kTemporary)
+    memcpy(temporary_.data() + slice.begin, in, size_t(slice.size));
+  else
+    side_of(slice.buffer).blocks.scatter(begin_of(slice.buffer), slice.begin, slice.size, in);
+}
+
+}  // namespace haichi::mpi
