@@ -1,4 +1,4 @@
-"""The commands of `haichi` that are written in Python: lab, demo, measure, report."""
+"""The commands of `haichi` that are written in Python: lab, demo, measure, report, explain."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from haichi import jobs, lab, mpi
 from haichi.demo import demo
 from haichi.measure.cli import app as measure_app
 from haichi.report.cli import report
+from haichi.report.explain import explain
 
 BAD_INPUT = 2
 
@@ -29,6 +30,7 @@ app.add_typer(lab_app, name="lab")
 app.add_typer(measure_app, name="measure")
 app.command()(demo)
 app.command()(report)
+app.command()(explain)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "generated/real.h"
+#include "mpi/collective_report.h"
 #include "mpi/compat/handles.h"
 #include "mpi/runtime.h"
 #include "placement/formats.h"
@@ -88,6 +89,34 @@ json to_json(const FileRecord& file) {
           {"flattening", to_json(file.flattening)}};
 }
 
+json to_json(const CollectiveRecord& record) {
+  json candidates = json::array();
+  for (const CollectiveRecord::Candidate& each : record.candidates)
+    candidates.push_back({{"name", each.name}, {"trials", each.trials}, {"dropped", each.dropped}});
+  json result = {{"collective", record.collective},
+                 {"ranks", record.ranks},
+                 {"nodes", record.nodes},
+                 {"calls", record.calls},
+                 {"seconds", record.seconds},
+                 {"locked", record.locked},
+                 {"retries", record.retries},
+                 {"chosen", record.chosen},
+                 {"why", record.why},
+                 {"candidates", std::move(candidates)}};
+  if (record.size_bin >= 0) result["block_at_least"] = int64_t{1} << record.size_bin;
+  return result;
+}
+
+json collectives_of_this_rank(Runtime& runtime) {
+  json list = json::array();
+  int64_t not_listed = 0;
+  for (const CollectiveRecord& record : kept_collective_records(not_listed))
+    list.push_back(to_json(record));
+  if (not_listed > 0)
+    runtime.notes["collectives of more communicators and sizes than are listed"] += not_listed;
+  return list;
+}
+
 /// Everything that this rank knows.
 json of_this_rank(Runtime& runtime) {
   const trace::Recorder& r = runtime.recorder;
@@ -109,10 +138,16 @@ json of_this_rank(Runtime& runtime) {
       runtime.notes[fmt::format("more than {} files were opened; later ones are not listed",
                                 kMaxFilesListed)] += k.files_not_listed;
   }
-  return {{"rank", runtime.rank},        {"node", runtime.world.node_of(runtime.rank)},
-          {"seconds", seconds},          {"bytes", bytes},
-          {"events", std::move(events)}, {"events_dropped", r.dropped()},
-          {"sent_to", r.sent_to()},      {"files", std::move(files)},
+  json collectives = collectives_of_this_rank(runtime);
+  return {{"collectives", std::move(collectives)},
+          {"rank", runtime.rank},
+          {"node", runtime.world.node_of(runtime.rank)},
+          {"seconds", seconds},
+          {"bytes", bytes},
+          {"events", std::move(events)},
+          {"events_dropped", r.dropped()},
+          {"sent_to", r.sent_to()},
+          {"files", std::move(files)},
           {"notes", runtime.notes}};
 }
 
@@ -158,6 +193,8 @@ class Merger {
     rank["events"] = std::move(events);
     rank["events_dropped"] = rank["events_dropped"].get<int64_t>() + lost;
     for (const auto& [text, count] : rank["notes"].items()) notes_[text] += count.get<int64_t>();
+    for (json& each : rank["collectives"]) collectives_.push_back(std::move(each));
+    rank.erase("collectives");
     rank.erase("files");
     rank.erase("notes");
   }
@@ -192,6 +229,9 @@ class Merger {
     }
     return result;
   }
+
+  /// One entry for each key of each communicator: its rank 0 alone has any.
+  json collectives() const { return collectives_; }
 
   json notes() const {
     json result = json::array();
@@ -263,6 +303,7 @@ class Merger {
   }
 
   std::map<int64_t, json> files_;
+  json collectives_ = json::array();
   std::map<std::pair<int64_t, size_t>, int64_t> numbers_;
   std::map<std::string, int64_t> notes_;
 };
@@ -346,6 +387,7 @@ void write_on_rank_0(Runtime& runtime, const std::vector<std::string>& texts) {
       {"settings", settings_list(runtime.settings)},
       {"notes", merger.notes()},
       {"files", merger.files()},
+      {"collectives", merger.collectives()},
       {"traffic", {{"nodes", names}, {"bytes", bytes}}},
       {"ranks", std::move(ranks)}};
   const std::string path = report_path(runtime.settings.text("report.file"));

@@ -246,6 +246,45 @@ class File(Form):
     )
 
 
+class Candidate(Form):
+    """One algorithm that a collective could take."""
+
+    name: str = Field(
+        description="`library` is the MPI library's own; else as `haichi simulate --algorithm` "
+        "takes it, e.g. `bruck(4)`."
+    )
+    trials: list[Seconds] = Field(
+        default_factory=list,
+        description="Time of each trial in seconds, mean over the ranks.",
+    )
+    dropped: bool = Field(False, description="True if it was too slow to be tried again.")
+
+
+class Collective(Form):
+    """How calls of one collective on one communicator were carried out; calls with blocks of other
+    sizes have entries of their own (paper 004, section 3.2)."""
+
+    collective: str = Field(description="Name of the MPI function, e.g. `MPI_Alltoall`.")
+    ranks: int = Field(ge=1, description="Ranks of the communicator.")
+    nodes: int = Field(ge=1, description="Nodes that they are on.")
+    block_at_least: Bytes | None = Field(
+        None,
+        description="The blocks from rank to rank have so many bytes or more, and less than twice "
+        "as many. Absent where blocks differ in size.",
+    )
+    calls: NonNegativeInt = Field(
+        description="Calls that haichi counted: all but the communicator's first."
+    )
+    seconds: Seconds = Field(description="Time of the communicator's rank 0 in them, in seconds.")
+    locked: bool = Field(description="True if the trials had come to an end.")
+    retries: NonNegativeInt = Field(
+        0, description="How often the trials began anew because calls had become slower."
+    )
+    chosen: str = Field("", description="The best candidate so far; empty before there is one.")
+    why: str = Field("", description="How it was chosen.")
+    candidates: list[Candidate] = Field(default_factory=list, description="All candidates.")
+
+
 class Traffic(Form):
     """Bytes of haichi's own exchanges, node to node."""
 
@@ -330,6 +369,9 @@ class Report(Form):
         description="What fell through to the MPI library, and problems, each with its count.",
     )
     files: list[File] = Field(default_factory=list, description="The files, by first opening.")
+    collectives: list[Collective] = Field(
+        default_factory=list, description="The collectives whose algorithms haichi chose."
+    )
     traffic: Traffic = Field(default_factory=Traffic, description="Bytes node to node.")
     ranks: list[Rank] = Field(default_factory=list, description="The ranks, in order.")
 

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from haichi.report.explain import summary_lines
 from haichi.report.model import Call, File, Report
 from haichi.report.summary import (
     CallGroup,
@@ -74,10 +75,20 @@ def _print_run(console: Console, run: Run, several: bool) -> None:
         _print_file(console, file)
     if not report.files:
         _line(console, "no file was opened through MPI-IO", indent=2)
+    _print_collectives(console, report)
     console.print()
     _print_phases(console, run)
     _print_settings(console, report)
     _print_notes(console, run)
+
+
+def _print_collectives(console: Console, report: Report) -> None:
+    if not report.collectives:
+        return
+    console.print()
+    _line(console, ("Collectives", "bold"), "  (haichi explain has the trials)")
+    for line in summary_lines(report.collectives):
+        _line(console, line, indent=2)
 
 
 def _print_file(console: Console, file: File) -> None:

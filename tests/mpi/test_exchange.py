@@ -1,0 +1,113 @@
+"""MPI_Alltoall and MPI_Alltoallv by haichi's algorithms: random exchanges byte by byte, and what the
+report says of the choice."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import mpis
+import pytest
+from haichi.report.load import load
+from haichi.report.model import Report
+from mpis import Mpi
+
+HERE = Path(__file__).parent
+# More ranks than cores: few where a waiting rank spins (MPICH), the rest where it yields.
+RANKS = {"mpich": (1, 3, 5, 8), "mpiabi": (4,), "openmpi": (1, 2, 7, 16)}
+CASES = 40  # of each number of ranks
+# How the ranks are dealt out, by number of ranks: unequal nodes.
+NODES = {
+    1: ["0"],
+    2: ["0", "1"],
+    3: ["0,2", "1"],
+    4: ["0", "1-3"],
+    5: ["0", "1,3", "2,4"],
+    7: ["0,3,6", "1,4", "2,5"],
+    8: ["0", "1-2", "3-7"],
+    16: ["0", "1-3", "4-8", "9-15"],
+}
+FIXED = ("ring_light_barrier", "pair", "bruck(3)", "node_aware(2)", "spread(pairwise,2)")
+
+
+def placement_file(folder: Path, ranks: int) -> str:
+    """A placement that plays several nodes on this machine."""
+    path = folder / "placement.json"
+    nodes = [{"ranks": each} for each in NODES[ranks]]
+    path.write_text(json.dumps({"schema": "haichi.placement/1", "nodes": nodes}))
+    return str(path)
+
+
+def run_cases(mpi: Mpi, folder: Path, ranks: int, seed: int, cases: int, **settings: str) -> Report:
+    """Runs the program on so many cases; none may be wrong."""
+    if not mpi.shim.exists():
+        pytest.skip(f"no {mpi.shim.name} in this build")
+    report = folder / "report.json"
+    env = mpi.preload(
+        HAICHI_PLACEMENT=placement_file(folder, ranks), HAICHI_REPORT=str(report), **settings
+    )
+    program = mpi.compile(HERE / "exchange_cases.c")
+    done = mpi.run(ranks, [program, str(seed), str(cases)], env, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"cases {cases} wrong 0" in done.stdout
+    return load(report)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_random_exchanges_by_trial(mpi: Mpi, tmp_path: Path, place: int) -> None:
+    """Every call takes another candidate; all give the same bytes."""
+    sizes = RANKS[mpi.abi]
+    ranks = sizes[place % len(sizes)]
+    report = run_cases(mpi, tmp_path, ranks, 1000 * place, CASES)
+    if ranks > 1:
+        assert {each.collective for each in report.collectives} == {
+            "MPI_Alltoall",
+            "MPI_Alltoallv",
+        }
+        tried = {c.name for each in report.collectives for c in each.candidates if c.trials}
+        assert "library" in tried
+
+
+@pytest.mark.parametrize("algorithm", FIXED)
+def test_random_exchanges_by_one_algorithm(mpi: Mpi, tmp_path: Path, algorithm: str) -> None:
+    ranks = max(size for size in RANKS[mpi.abi] if size <= 8)
+    report = run_cases(
+        mpi, tmp_path, ranks, 7000, CASES // 2, HAICHI_COLLECTIVES_ALGORITHM=algorithm
+    )
+    regular = [each for each in report.collectives if each.collective == "MPI_Alltoall"]
+    assert regular
+    assert all(each.chosen == algorithm for each in regular)
+    # What needs equal blocks leaves the others to the library.
+    chosen = {each.chosen for each in report.collectives if each.collective == "MPI_Alltoallv"}
+    assert chosen <= {algorithm, "library"}
+
+
+def test_one_node_is_left_to_the_library(mpi: Mpi, tmp_path: Path) -> None:
+    """Unless the user asks for it: haichi's messages are not faster than a library's memory."""
+    program = mpi.compile(HERE / "exchange_cases.c")
+    report = tmp_path / "report.json"
+    for enable, expected in (("auto", False), ("on", True)):
+        env = mpi.preload(HAICHI_REPORT=str(report), HAICHI_COLLECTIVES_ENABLE=enable)
+        done = mpi.run(2, [program, "1", "10"], env, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert bool(load(report).collectives) == expected
+
+
+def test_switched_off_nothing_is_reported(mpi: Mpi, tmp_path: Path) -> None:
+    ranks = RANKS[mpi.abi][-1]
+    report = run_cases(mpi, tmp_path, ranks, 1, 5, HAICHI_COLLECTIVES_ENABLE="off")
+    assert report.collectives == []
+
+
+def test_explain_names_the_choice_and_its_trials(tmp_path: Path) -> None:
+    mpi = next((each for each in mpis.mpis() if not each.missing), None)
+    if mpi is None:
+        pytest.skip("no MPI")
+    ranks = RANKS[mpi.abi][-1]
+    run_cases(mpi, tmp_path, ranks, 1, 30)
+    command = [str(mpis.ROOT / "haichi"), "explain", str(tmp_path / "report.json")]
+    done = mpis.run_bounded(command, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"MPI_Alltoall, blocks from [\d.]+ \w+, \d+ ranks on \d+ nodes: ", done.stdout)
+    assert re.search(r"^  (library|spread\(nd_rank_shift,0\)) +\d", done.stdout, re.MULTILINE)
