@@ -16,6 +16,9 @@ constexpr Setting kTable[] = {
      "Algorithm of all-to-all collectives: auto chooses by trial, library is the MPI library's, "
      "else "
      "a name such as ring, bruck(4), node_aware(2) or spread(nd_rank_shift,32)."},
+    {"collectives.decisions", "HAICHI_COLLECTIVES_DECISIONS", "", Kind::path, "", "",
+     "Folder in which the choices of a run are kept; later runs with the same MPI library and "
+     "placement start with them. Empty: they are not kept."},
     {"collectives.enable", "HAICHI_COLLECTIVES_ENABLE", "", Kind::choice, "auto", "auto|on|off",
      "Whether haichi chooses the algorithms of all-to-all collectives: auto for communicators of "
      "more than one node, on for all."},

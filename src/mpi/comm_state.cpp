@@ -6,13 +6,19 @@
 
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "mpi/decision_file.h"
 #include "mpi/discover.h"
 
 namespace haichi::mpi {
 namespace {
 
 using collectives::Candidate;
+using collectives::Decision;
 using collectives::Selection;
+
+std::string name_of(const Candidate& candidate) {
+  return candidate.algorithm ? candidate.text() : "library";
+}
 
 /// What hangs on a communicator as an attribute.
 struct Attached {
@@ -32,9 +38,9 @@ Everything& everything() {
   return *instance;
 }
 
-void keep_records(const Attached& attached) {
-  if (!attached.state) return;
-  for (CollectiveRecord& record : attached.state->records())
+void keep_records(const CommState& state) {
+  write_decisions(state);
+  for (CollectiveRecord& record : state.records())
     keep_collective_record(std::move(record));
 }
 
@@ -52,7 +58,11 @@ int forget(MPI_Comm, int, void* value, void*) {
     const std::lock_guard guard(all.mutex);
     all.attached.erase(attached);
   }
-  keep_records(*attached);
+  if (attached->state) {
+    keep_records(*attached->state);
+    MPI_Comm own = attached->state->own;
+    real().Comm_free(&own);
+  }
   delete attached;
   return MPI_SUCCESS;
 }
@@ -108,9 +118,11 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   }
   const int64_t mine = state != nullptr;
   int64_t all = 0;
-  if (real().Allreduce(&mine, &all, 1, h.int64, h.op_min, own) == MPI_SUCCESS && all == 1)
+  if (real().Allreduce(&mine, &all, 1, h.int64, h.op_min, own) == MPI_SUCCESS && all == 1) {
+    read_decisions(*state);
     return state;
-  if (!state) real().Comm_free(&own);
+  }
+  real().Comm_free(&own);
   return nullptr;
 }
 
@@ -118,11 +130,6 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
 
 CommState::CommState(Runtime& r, MPI_Comm o, placement::Placement p, int me)
     : runtime(r), own(o), placement(std::move(p)), rank(me) {}
-
-CommState::~CommState() {
-  MPI_Comm gone = own;
-  real().Comm_free(&gone);
-}
 
 Tuned& CommState::tuned(const CollectiveKey& key, bool regular) {
   const auto known = tuned_.find(key);
@@ -142,7 +149,36 @@ Tuned& CommState::tuned(const CollectiveKey& key, bool regular) {
                               : "what collectives.algorithm names cannot do it";
   }
   const int count = int(candidates.size());
-  return tuned_.emplace(key, Tuned{std::move(candidates), Selection(count), 0, why}).first->second;
+  Selection selection(count);
+  if (const Decision* decision = earlier(key); decision && wanted == "auto")
+    for (int i = 0; i < count; ++i)
+      if (name_of(candidates[size_t(i)]) == decision->chosen) {
+        selection = Selection::decided(count, i, decision->seconds);
+        why = "decided in an earlier run";
+      }
+  return tuned_.emplace(key, Tuned{std::move(candidates), std::move(selection), 0, why})
+      .first->second;
+}
+
+const Decision* CommState::earlier(const CollectiveKey& key) const {
+  for (const Decision& each : earlier_)
+    if (each.collective == key.collective && each.size_bin == key.size_bin) return &each;
+  return nullptr;
+}
+
+void CommState::start_with(std::vector<Decision> decisions) { earlier_ = std::move(decisions); }
+
+std::vector<Decision> CommState::decided() const {
+  std::vector<Decision> decisions;
+  for (const auto& [key, tuned] : tuned_) {
+    const Selection& selection = tuned.selection;
+    const bool by_trial = tuned.candidates.size() > 1 && selection.calls() > 0;
+    if (!by_trial || selection.state() != Selection::State::locked) continue;
+    decisions.push_back({std::string(key.collective), key.size_bin,
+                         name_of(tuned.candidates[size_t(selection.chosen())]),
+                         selection.seconds()});
+  }
+  return decisions;
 }
 
 std::vector<CollectiveRecord> CommState::records() const {
@@ -162,8 +198,7 @@ std::vector<CollectiveRecord> CommState::records() const {
     for (size_t i = 0; i < tuned.candidates.size(); ++i) {
       const Selection::Trials& trials = tuned.selection.trials()[i];
       const Candidate& candidate = tuned.candidates[i];
-      record.candidates.push_back(
-          {candidate.algorithm ? candidate.text() : "library", trials.seconds, trials.dropped});
+      record.candidates.push_back({name_of(candidate), trials.seconds, trials.dropped});
     }
     const int chosen = tuned.selection.chosen();
     if (chosen >= 0) record.chosen = record.candidates[size_t(chosen)].name;
@@ -187,10 +222,13 @@ CommState* comm_state(MPI_Comm comm) {
   return attached->state.get();
 }
 
-void keep_comm_records() {
+void forget_comm_states() {
   Everything& all = everything();
   const std::lock_guard guard(all.mutex);
-  for (const Attached* attached : all.attached) keep_records(*attached);
+  for (Attached* attached : all.attached) {
+    if (attached->state) keep_records(*attached->state);
+    attached->state.reset();  // MPI_Finalize may delete the attributes, when the runtime is gone
+  }
 }
 
 }  // namespace haichi::mpi

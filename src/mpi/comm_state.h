@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/algorithm.h"
+#include "collectives/decisions.h"
 #include "collectives/selection.h"
 #include "mpi/collective_report.h"
 #include "mpi/runtime.h"
@@ -32,16 +33,19 @@ struct Tuned {
 };
 
 /// Made by the second collective call on a communicator that haichi may take, where that gains
-/// something; owns a communicator. Used by one call at a time, as MPI demands of collectives.
+/// something. Has a communicator of its own, which is freed with the program's. Used by one call at a time, as MPI demands of collectives.
 class CommState {
  public:
   CommState(Runtime& runtime, MPI_Comm own, placement::Placement placement, int rank);
-  ~CommState();
   CommState(const CommState&) = delete;
   CommState& operator=(const CommState&) = delete;
 
   /// The trials of this key, begun if it is new. `regular`: blocks of one size.
   Tuned& tuned(const CollectiveKey& key, bool regular);
+  /// What earlier runs decided: keys that are begun later start with it. The same on all ranks.
+  void start_with(std::vector<collectives::Decision> decisions);
+  /// What the trials of this run decided, where they have come to an end.
+  std::vector<collectives::Decision> decided() const;
   /// What is to be said of this communicator in the report; empty except on its rank 0.
   std::vector<CollectiveRecord> records() const;
 
@@ -51,7 +55,11 @@ class CommState {
   const int rank;
 
  private:
+  /// The candidate that an earlier run chose for a key, and its time.
+  const collectives::Decision* earlier(const CollectiveKey& key) const;
+
   std::map<CollectiveKey, Tuned> tuned_;
+  std::vector<collectives::Decision> earlier_;
 };
 
 /// The state for a call of a collective, or null if the call is the MPI library's: haichi is
@@ -59,7 +67,9 @@ class CommState {
 /// is its first such call, which sets nothing up, since many programs make no second. Collective.
 CommState* comm_state(MPI_Comm comm);
 
-/// Before MPI_Finalize: what the communicators that are still there have to report is kept.
-void keep_comm_records();
+/// Before MPI_Finalize: keeps what the communicators that are still there have to report, and
+/// forgets them. Their own communicators are left to MPI_Finalize: to free one is collective, and
+/// the ranks know no common order.
+void forget_comm_states();
 
 }  // namespace haichi::mpi

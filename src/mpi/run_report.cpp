@@ -14,6 +14,7 @@
 #include "generated/real.h"
 #include "mpi/collective_report.h"
 #include "mpi/compat/handles.h"
+#include "mpi/library_version.h"
 #include "mpi/runtime.h"
 #include "placement/formats.h"
 
@@ -35,14 +36,6 @@ Kept& kept() {
   static Kept* const instance = new Kept;  // never destroyed: files may be closed very late
   return *instance;
 }
-
-#if defined(OPEN_MPI)
-constexpr const char* kAbi = "openmpi";
-#elif defined(MPI_ABI)
-constexpr const char* kAbi = "mpiabi";
-#else
-constexpr const char* kAbi = "mpich";
-#endif
 
 json to_json(const CallRecord& call) {
   json result = {{"index", call.index},
@@ -329,14 +322,6 @@ json settings_list(const Settings& settings) {
                     {"value", settings.text(row.key)},
                     {"source", settings.source(row.key)}});
   return list;
-}
-
-std::string library_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = {};
-  int length = 0;
-  real().Get_library_version(text, &length);
-  const std::string_view whole(text);
-  return std::string(whole.substr(0, whole.find('\n')));
 }
 
 std::string iso_time(int64_t seconds) {

@@ -131,7 +131,7 @@ void Runtime::start() {
 void Runtime::stop() {
   Runtime* const runtime = g_runtime.exchange(nullptr, std::memory_order_acq_rel);
   if (runtime == nullptr) return;
-  keep_comm_records();
+  forget_comm_states();
   write_run_report(*runtime);
   delete runtime;
 }

@@ -111,3 +111,71 @@ def test_explain_names_the_choice_and_its_trials(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert re.search(r"MPI_Alltoall, blocks from [\d.]+ \w+, \d+ ranks on \d+ nodes: ", done.stdout)
     assert re.search(r"^  (library|spread\(nd_rank_shift,0\)) +\d", done.stdout, re.MULTILINE)
+
+
+def first_mpi() -> Mpi:
+    """One MPI is enough where haichi's own files are tested."""
+    mpi = next((each for each in mpis.mpis() if not each.missing and each.shim.exists()), None)
+    if mpi is None:
+        pytest.skip("no MPI")
+    return mpi
+
+
+def run_with_decisions(mpi: Mpi, tmp_path: Path, folder: Path) -> Report:
+    """Calls with blocks of one size, often enough for all trials."""
+    report = tmp_path / "report.json"
+    env = mpi.preload(
+        HAICHI_PLACEMENT=placement_file(tmp_path, 3),
+        HAICHI_REPORT=str(report),
+        HAICHI_COLLECTIVES_DECISIONS=str(folder),
+    )
+    done = mpi.run(3, [mpi.compile(HERE / "exchange_repeated.c"), "60"], env, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "60 calls right" in done.stdout
+    return load(report)
+
+
+def test_a_second_run_starts_with_the_decisions_of_the_first(tmp_path: Path) -> None:
+    mpi = first_mpi()
+    folder = tmp_path / "decisions"
+    folder.mkdir()
+    first = run_with_decisions(mpi, tmp_path, folder).collectives[0]
+    assert first.locked
+    assert first.why == "by trial"
+    (file,) = folder.iterdir()
+    assert first.chosen in file.read_text()
+    second = run_with_decisions(mpi, tmp_path, folder).collectives[0]
+    assert second.why == "decided in an earlier run"
+    assert second.chosen == first.chosen
+    assert sum(len(each.trials) for each in second.candidates) == 1  # of the earlier run
+
+
+@pytest.mark.parametrize("damage", ["cut", "foreign", "unknown algorithm"])
+def test_a_file_of_decisions_that_is_wrong_is_ignored(tmp_path: Path, damage: str) -> None:
+    mpi = first_mpi()
+    folder = tmp_path / "decisions"
+    folder.mkdir()
+    first = run_with_decisions(mpi, tmp_path, folder).collectives[0]
+    (file,) = folder.iterdir()
+    text = file.read_text()
+    wrong = {
+        "cut": text[: len(text) // 2],
+        "foreign": text.replace('"library": "', '"library": "Other '),
+        "unknown algorithm": text.replace(f'"chosen": "{first.chosen}"', '"chosen": "magic"'),
+    }[damage]
+    assert wrong != text
+    file.write_text(wrong)
+    report = run_with_decisions(mpi, tmp_path, folder)
+    assert report.collectives[0].why == "by trial"
+    told = [note for note in report.notes if "decisions of earlier runs are ignored" in note]
+    assert len(told) == (damage != "unknown algorithm")
+    # What this run decided has taken its place.
+    assert run_with_decisions(mpi, tmp_path, folder).collectives[0].why == (
+        "decided in an earlier run"
+    )
+
+
+def test_decisions_that_cannot_be_kept_are_a_note(tmp_path: Path) -> None:
+    report = run_with_decisions(first_mpi(), tmp_path, tmp_path / "not there")
+    assert report.collectives[0].locked
+    assert any("decisions are not kept" in note for note in report.notes)
