@@ -1,5 +1,7 @@
 #include "mpi/comm_state.h"
 
+#include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <new>
 #include <set>
@@ -40,8 +42,7 @@ Everything& everything() {
 
 void keep_records(const CommState& state) {
   write_decisions(state);
-  for (CollectiveRecord& record : state.records())
-    keep_collective_record(std::move(record));
+  for (CollectiveRecord& record : state.records()) keep_collective_record(std::move(record));
 }
 
 // A duplicate has collectives of its own. Not MPI_COMM_NULL_COPY_FN, which in Open MPI is a symbol
@@ -91,6 +92,13 @@ Attached* attached_to(MPI_Comm comm) {
   const std::lock_guard guard(all.mutex);
   all.attached.insert(made.get());
   return made.release();
+}
+
+collectives::SelectionRules rules_of(const Settings& settings) {
+  collectives::SelectionRules rules;
+  rules.rounds = int(std::clamp<int64_t>(settings.number("collectives.rounds"), 1, 1000));
+  if (settings.text("collectives.prune") == "off") rules.drop = {HUGE_VAL};
+  return rules;
 }
 
 /// Nothing to gain, whatever happens on the other ranks.
@@ -149,11 +157,12 @@ Tuned& CommState::tuned(const CollectiveKey& key, bool regular) {
                               : "what collectives.algorithm names cannot do it";
   }
   const int count = int(candidates.size());
-  Selection selection(count);
+  const collectives::SelectionRules rules = rules_of(runtime.settings);
+  Selection selection(count, rules);
   if (const Decision* decision = earlier(key); decision && wanted == "auto")
     for (int i = 0; i < count; ++i)
       if (name_of(candidates[size_t(i)]) == decision->chosen) {
-        selection = Selection::decided(count, i, decision->seconds);
+        selection = Selection::decided(count, i, decision->seconds, rules);
         why = "decided in an earlier run";
       }
   return tuned_.emplace(key, Tuned{std::move(candidates), std::move(selection), 0, why})

@@ -1,5 +1,5 @@
-"""MPI_Alltoall and MPI_Alltoallv by haichi's algorithms: random exchanges byte by byte, and what the
-report says of the choice."""
+"""MPI_Alltoall and MPI_Alltoallv by haichi's algorithms: random exchanges byte by byte, and what
+the report says of the choice."""
 
 from __future__ import annotations
 

@@ -14,7 +14,15 @@ from rich.console import Console
 
 from haichi import mpi, paths
 from haichi.lab import LabError
-from haichi.measure import comparison, hpio_network, issue_orders, network, one_node, record
+from haichi.measure import (
+    collectives,
+    comparison,
+    hpio_network,
+    issue_orders,
+    network,
+    one_node,
+    record,
+)
 from haichi.measure.model import Measurement
 from haichi.measure.places import temporary_lab, temporary_machine
 
@@ -136,6 +144,46 @@ def network_command(
             progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "network.json", compare=True)
+
+
+@app.command("collectives")
+def collectives_command(
+    rounds: Annotated[int, typer.Option(min=1, help="Trials of each algorithm.")] = 5,
+    which: Which = None,
+    nodes: Annotated[
+        list[int] | None, typer.Option(help="4, 8 or 16, 16 ranks; repeatable.")
+    ] = None,
+    mapping: Annotated[
+        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
+    ] = None,
+    function: Annotated[
+        list[str] | None, typer.Option(help="alltoall, alltoallv or skewed; repeatable.")
+    ] = None,
+    size: Annotated[
+        list[int] | None, typer.Option(help="Bytes of a block; repeatable. 4, 64, 256 KiB.")
+    ] = None,
+    rate: Rate = "100mbit",
+    yields: Yields = "ucx",
+    out: Out = None,
+) -> None:
+    """All-to-all collectives of 16 ranks in the lab (root): every algorithm, the library's own
+    among them, and which of them haichi chooses."""
+    with one_line(), ExitStack() as stack:
+        mappings = choose("--mapping", mapping, collectives.MAPPINGS)
+        functions = choose("--function", function, collectives.FUNCTIONS)
+        wanted = choose("--nodes", [str(n) for n in nodes or ()], map(str, collectives.NODES))
+        places = [stack.enter_context(temporary_lab(int(number), rate)) for number in wanted]
+        measurement = collectives.measure(
+            places,
+            rounds,
+            which or MPIS,
+            mappings,
+            functions,
+            size or list(collectives.SIZES),
+            yields,
+            progress_on(record.console(stderr=True)),
+        )
+    finish(measurement, out or paths.OUT / "measure" / "collectives.json")
 
 
 @app.command("issue-orders")

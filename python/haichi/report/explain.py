@@ -1,4 +1,4 @@
-"""`haichi explain`: which algorithms a run's collectives took, what was tried, and what it saved."""
+"""`haichi explain`: which algorithms a run's collectives took, what was tried, what it saved."""
 
 from __future__ import annotations
 

@@ -1,0 +1,119 @@
+// Collective exchanges one after the other, as a program makes them. Usage:
+//
+//   exchange FUNCTION BYTES CALLS
+//
+// FUNCTION is alltoall, alltoallv (blocks of one size) or skewed (MPI_Alltoallv; blocks from none
+// to four times BYTES, BYTES in the mean). Prints one JSON line: the time of the slowest and of the
+// fastest rank in each call. Exit code 1 if a byte is wrong, 2 for a bad argument.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../library_name.h"
+
+typedef struct {
+  const char* function;
+  int bytes, calls;
+  int rank, ranks;
+  int *out_bytes, *in_bytes, *out_at, *in_at;
+  unsigned char *out, *in;
+} exchange_t;
+
+static void refuse(int rank, const char* what) {
+  if (rank == 0) fprintf(stderr, "exchange: %s\n", what);
+  MPI_Finalize();
+  exit(2);
+}
+
+// Of the block from a rank to a rank. Skewed: one in four has four times as much, the others none.
+static int size_of(const exchange_t* e, int from, int to) {
+  if (strcmp(e->function, "skewed") != 0) return e->bytes;
+  return (from * 7 + to * 3) % 4 == 0 ? 4 * e->bytes : 0;
+}
+
+static unsigned char byte_of(int from, int to, int call, int at) {
+  return (unsigned char)(from * 37 + to * 11 + call * 101 + at * 7 + 3);
+}
+
+static long fill_or_check(const exchange_t* e, int call, int filling) {
+  long wrong = 0;
+  for (int peer = 0; peer < e->ranks; ++peer) {
+    if (filling)
+      for (int i = 0; i < e->out_bytes[peer]; ++i)
+        e->out[e->out_at[peer] + i] = byte_of(e->rank, peer, call, i);
+    else
+      for (int i = 0; i < e->in_bytes[peer]; ++i)
+        wrong += e->in[e->in_at[peer] + i] != byte_of(peer, e->rank, call, i);
+  }
+  return wrong;
+}
+
+static double call_it(const exchange_t* e) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  if (strcmp(e->function, "alltoall") == 0)
+    MPI_Alltoall(e->out, e->bytes, MPI_BYTE, e->in, e->bytes, MPI_BYTE, MPI_COMM_WORLD);
+  else
+    MPI_Alltoallv(e->out, e->out_bytes, e->out_at, MPI_BYTE, e->in, e->in_bytes, e->in_at, MPI_BYTE,
+                  MPI_COMM_WORLD);
+  return MPI_Wtime() - start;
+}
+
+static long run(const exchange_t* e) {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  long all_wrong = 0;
+  if (e->rank == 0)
+    printf(
+        "{\"program\": \"exchange\", \"mpi\": \"%s\", \"ranks\": %d, \"bytes\": %d, \"results\": [",
+        library_name(library), e->ranks, e->bytes);
+  for (int call = 0; call < e->calls; ++call) {
+    fill_or_check(e, call, 1);
+    const double own = call_it(e);
+    long wrong = fill_or_check(e, call, 0);
+    double last = 0, first = 0;
+    MPI_Reduce(&own, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&own, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    all_wrong += wrong;
+    if (e->rank == 0)
+      printf(
+          "%s{\"op\": \"last rank\", \"seconds\": %.6f, \"wrong_bytes\": %ld}, "
+          "{\"op\": \"first rank\", \"seconds\": %.6f, \"wrong_bytes\": 0}",
+          call ? ", " : "", last, wrong, first);
+  }
+  if (e->rank == 0) printf("]}\n");
+  return all_wrong;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  exchange_t e = {0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &e.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &e.ranks);
+  if (argc == 4) {
+    e.function = argv[1];
+    e.bytes = atoi(argv[2]);
+    e.calls = atoi(argv[3]);
+  }
+  if (e.bytes < 1 || e.calls < 1 ||
+      (strcmp(e.function, "alltoall") && strcmp(e.function, "alltoallv") &&
+       strcmp(e.function, "skewed")))
+    refuse(e.rank, "usage: exchange alltoall|alltoallv|skewed BYTES CALLS");
+  int* numbers = calloc(4 * (size_t)e.ranks, sizeof *numbers);
+  e.out_bytes = numbers, e.in_bytes = numbers + e.ranks;
+  e.out_at = numbers + 2 * e.ranks, e.in_at = numbers + 3 * e.ranks;
+  int out = 0, in = 0;
+  for (int peer = 0; peer < e.ranks; ++peer) {
+    e.out_bytes[peer] = size_of(&e, e.rank, peer), e.in_bytes[peer] = size_of(&e, peer, e.rank);
+    e.out_at[peer] = out, e.in_at[peer] = in;
+    out += e.out_bytes[peer], in += e.in_bytes[peer];
+  }
+  e.out = malloc((size_t)out + 1), e.in = malloc((size_t)in + 1);
+  const long wrong = run(&e);
+  free(numbers);
+  free(e.out);
+  free(e.in);
+  MPI_Finalize();
+  return wrong != 0;
+}
