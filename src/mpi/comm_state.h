@@ -33,7 +33,8 @@ struct Tuned {
 };
 
 /// Made by the second collective call on a communicator that haichi may take, where that gains
-/// something. Has a communicator of its own, which is freed with the program's. Used by one call at a time, as MPI demands of collectives.
+/// something. Has a communicator of its own, which is freed with the program's. Used by one call at
+/// a time, as MPI demands of collectives.
 class CommState {
  public:
   CommState(Runtime& runtime, MPI_Comm own, placement::Placement placement, int rank);

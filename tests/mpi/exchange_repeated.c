@@ -1,5 +1,5 @@
-/* Calls MPI_Alltoall with blocks of 1000 bytes so many times, with other bytes each time, and checks
- * every byte. Usage: exchange_repeated CALLS. Exit code 1 if a byte was wrong. */
+/* Calls MPI_Alltoall with blocks of 1000 bytes so many times, with other bytes each time, and
+ * checks every byte. Usage: exchange_repeated CALLS. Exit code 1 if a byte was wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
