@@ -214,11 +214,10 @@ class Run {
       packet.rendezvous = remember(round);
       ++rank.outstanding;
       ++rank.open(round).count;
-      send_word(packet, now_ + latency(r, peer));
-      return;
     }
     if (placement_.same_node(r, peer)) return send_local(packet);
     const Time departed = cross(network_.port_out(placement_.node_of(r)), packet, now_);
+    if (packet.kind == Packet::Kind::request) return;
     RankState::Open& open = rank.open(round);
     open.departed = std::max(open.departed, departed);
     if (rank.window == 0) return;
@@ -314,6 +313,7 @@ class Run {
   // The packet's first byte is before the link, and its last will be at `tail`. Returns when the
   // last byte has left the link's near end.
   Time cross(int link, Packet packet, Time tail) {
+    if (packet.kind == Packet::Kind::request) return ask(link, packet);
     LinkState& state = links_[size_t(link)];
     const Link& shape = network_.links()[size_t(link)];
     const Time begin = std::max(now_, state.free);
@@ -325,13 +325,30 @@ class Run {
     return state.free;
   }
 
+  // A word has no bytes to speak of and waits for no others'. But the one that asks for a
+  // rendezvous matches like a message: it goes the messages' way and overtakes none of its own two
+  // ranks.
+  Time ask(int link, Packet packet) {
+    std::deque<Packet>& queue = links_[size_t(link)].packets;
+    packet.time = now_ + network_.links()[size_t(link)].latency;
+    auto at = queue.end();
+    for (; at != queue.begin() && (at - 1)->time > packet.time; --at)
+      if ((at - 1)->source == packet.source && (at - 1)->target == packet.target) {
+        packet.time = (at - 1)->time;
+        break;
+      }
+    queue.insert(at, packet);
+    events_.set(link_actor(link), queue.front().time);
+    return now_;
+  }
+
   void send_local(Packet packet) {
     packet.time = now_ + from_nanoseconds(machine_.local_latency_ns);
     local_.push_back(packet);
     if (local_.size() == 1) events_.set(local_actor(), packet.time);
   }
 
-  // Words of the rendezvous protocol have no bytes to speak of: they take the latency alone.
+  // The words that answer have nothing to overtake: they take the latency alone.
   void send_word(Packet packet, Time time) {
     packet.time = time;
     words_.push({packet, word_number_++});
@@ -345,7 +362,6 @@ class Run {
       events_.remove(words_actor());
     else
       events_.set(words_actor(), words_.top().packet.time);
-    if (packet.kind == Packet::Kind::request) return deliver(packet);
     if (packet.kind == Packet::Kind::done) {
       RankState& source = ranks_[size_t(packet.source)];
       --source.outstanding;

@@ -89,6 +89,27 @@ TEST(Simulator, ARendezvous) {
             (Times{8060 + 1000 + 4050, 8060 + 4050}));
 }
 
+// An eager message stands before the port in behind rank 2's, whose last byte is there at 2100. The
+// word that asks for the next message comes no sooner than the bytes before it, though it need not
+// wait for those of others: rank 1's does not.
+TEST(Simulator, AWordThatAsksDoesNotOvertake) {
+  const Placement four = placement::block(4, 1);
+  const auto times =
+      finish(four, plain(),
+             {{send(3, 500), send(3, 2000)},
+              {send(3, 3000)},
+              {send(3, 900)},
+              {receive(2, 900), receive(0, 500), receive(0, 2000), receive(1, 3000)}});
+  // 1: asked at 1100, matched at 1150, its bytes come from 3150 on and are there at 6150.
+  EXPECT_EQ(times[1], 6150 + 50 + 1000);
+  // 0: asked at 2500, matched behind the eager message at 2600, fetched from 4600 on.
+  EXPECT_EQ(times[0], 6150 + 2000 + 50 + 1000);
+  Machine at_once = plain();
+  at_once.send_ns = 0;
+  EXPECT_TRUE(run(placement::block(1, 2), at_once,
+                  {{send(1, 500), send(1, 2000)}, {receive(0, 500), receive(0, 2000)}}));
+}
+
 TEST(Simulator, MessagesInsideANode) {
   EXPECT_EQ(finish(placement::block(1, 2), plain(), {{send(1, 500)}, {receive(0, 500)}}),
             (Times{100, 350}));
