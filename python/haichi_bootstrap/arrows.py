@@ -15,18 +15,21 @@ ARROWS: dict[str, frozenset[str]] = {
     "base": frozenset(),
     "trace": frozenset({"base"}),
     "placement": frozenset({"base"}),
+    "topology": frozenset({"base"}),
     "plan": frozenset({"placement", "base"}),
-    "collectives": frozenset({"plan", "placement", "base"}),
+    "collectives": frozenset({"plan", "topology", "placement", "base"}),
     "mpiio": frozenset({"plan", "placement", "trace", "base"}),
-    "mpi": frozenset({"collectives", "mpiio", "plan", "placement", "trace", "base"}),
-    "preload": frozenset({"mpi", "collectives", "mpiio", "plan", "placement", "trace", "base"}),
-    "sim": frozenset({"plan", "placement", "base"}),
-    "launch": frozenset({"sim", "collectives", "plan", "placement", "base"}),
+    "mpi": frozenset({"collectives", "mpiio", "plan", "topology", "placement", "trace", "base"}),
+    "preload": frozenset(
+        {"mpi", "collectives", "mpiio", "plan", "topology", "placement", "trace", "base"}
+    ),
+    "sim": frozenset({"plan", "topology", "placement", "base"}),
+    "launch": frozenset({"sim", "collectives", "plan", "topology", "placement", "base"}),
 }
 WITH_MPI = frozenset({"mpi", "preload"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
-PURE = frozenset({"plan", "placement", "collectives", "sim"})
+PURE = frozenset({"plan", "placement", "topology", "collectives", "sim"})
 ASKS_THE_HOST = ("placement/host.", "placement/hwloc/")
 IMPURE_HEADERS = frozenset(
     {

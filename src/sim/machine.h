@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -37,8 +38,11 @@ struct Machine {
   double latency_ns = 1000;  ///< first byte, from port to port
   double link_gbs = 3.4;     ///< a link between switches, or between neighbours
   double hop_ns = 100;       ///< first byte over such a link, added to latency_ns
-  /// "crossbar", "fattree:NODES:TAPER", "torus:AxBx..." or "mesh:AxBx..."; see sim/network.h.
+  /// "crossbar", "fattree:NODES:TAPER", "torus:AxBx..." or "mesh:AxBx..."; see topology/shape.h.
   std::string network = "crossbar";
+  /// The place of each node in that network: a job may have any part of it. Empty: node n has place
+  /// n.
+  std::vector<int> seats = {};
 };
 
 /// One number of a Machine: its name in files and on the command line is the member's.

@@ -38,15 +38,9 @@ class Network {
   std::vector<Link> links_;
 };
 
-/// The network that `machine.network` names, for so many nodes:
-///   crossbar            nothing between a port out and a port in
-///   fattree:N:T         two levels: N nodes a switch, N/T links up from each (T is the taper, at
-///                       least 1); to node d always by link d modulo their number, as static
-///                       routing does
-///   torus:AxBx...       a link each way between neighbours, node numbers count the last dimension
-///   mesh:AxBx...        first; routes correct the first dimension first, in a torus the shorter
-///                       way round (up, if both are equal). The box may be larger than the job.
-/// Fails with EINVAL if the text is none of these or the box too small.
+/// The network that `machine.network` names (topology/shape.h says what there is, and how it
+/// routes), with a node on each of `machine.seats`. Fails with EINVAL if the text is no network,
+/// the box too small, or the seats not one different place for each node.
 Result<std::unique_ptr<Network>> make_network(const Machine& machine, int nodes);
 
 }  // namespace haichi::sim

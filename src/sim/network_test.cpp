@@ -2,15 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 #include <string>
+
+#include "support/random_placement.h"
+#include "topology/link_load.h"
 
 namespace haichi::sim {
 namespace {
 
-std::unique_ptr<Network> network(const std::string& text, int nodes) {
+std::unique_ptr<Network> network(const std::string& text, int nodes, std::vector<int> seats = {}) {
   Machine machine;
   machine.network = text;
+  machine.seats = std::move(seats);
   auto made = make_network(machine, nodes);
   EXPECT_TRUE(made) << made.error().text;
   return std::move(*made);
@@ -86,16 +93,79 @@ TEST(Network, EveryWayOfABoxIsAShortestOne) {
   }
 }
 
+TEST(Network, AJobMayHaveAnyPartOfIt) {
+  const auto torus = network("torus:8", 3, {7, 1, 3});
+  EXPECT_EQ(hops(*torus, 0, 1), 2u);  // round the end
+  EXPECT_EQ(hops(*torus, 1, 0), 2u);
+  EXPECT_EQ(hops(*torus, 0, 2), 4u);
+  const auto mesh = network("mesh:8", 3, {7, 1, 3});
+  EXPECT_EQ(hops(*mesh, 0, 1), 6u);
+  const auto tree = network("fattree:4:2", 3, {9, 11, 2});
+  EXPECT_EQ(tree->links().size(), 6u + 2 * 3 * 2);
+  EXPECT_EQ(hops(*tree, 0, 1), 0u);
+  EXPECT_EQ(hops(*tree, 1, 2), 2u);
+}
+
+// The loads that topology/link_load.h counts are those of the ways that messages take here, on
+// jobs of any form.
+TEST(Network, LoadsAreThoseOfWalkingEveryWay) {
+  test::Random random(11);
+  for (const char* text : {"mesh:7", "torus:7", "torus:8", "mesh:4x3x2", "torus:4x5x3",
+                           "torus:3x2x2x2x3x2", "fattree:4:2", "fattree:3:1"})
+    for (int round = 0; round < 40; ++round) {
+      const auto shape = *topology::parse_shape(text);
+      std::vector<int> seats(size_t(std::min<int64_t>(shape.places(), 20)));
+      std::iota(seats.begin(), seats.end(), 0);
+      random.shuffle(seats);
+      seats.resize(size_t(random.between(1, int64_t(seats.size()))));
+      const int nodes = int(seats.size());
+      const auto net = network(text, nodes, seats);
+      topology::LinkLoads loads(shape, seats);
+      std::vector<int64_t> weights;
+      std::vector<topology::Flow> flows;
+      for (int node = 0; node < nodes; ++node) {
+        weights.push_back(random.between(1, 3));
+        flows.push_back({node, int(random.below(nodes)), random.between(1, 5)});
+      }
+      std::map<int, int64_t> uniform, some;
+      size_t longest = 0;
+      for (int from = 0; from < nodes; ++from)
+        for (int to = 0; to < nodes; ++to)
+          for (const int link : way(*net, from, to))
+            uniform[link] += weights[size_t(from)] * weights[size_t(to)];
+      for (const topology::Flow& flow : flows) {
+        for (const int link : way(*net, flow.from, flow.to)) some[link] += flow.messages;
+        longest = std::max(longest, hops(*net, flow.from, flow.to));
+      }
+      const auto most = [](const std::map<int, int64_t>& of) {
+        int64_t load = 0;
+        for (const auto& [link, messages] : of) load = std::max(load, messages);
+        return load;
+      };
+      ASSERT_EQ(loads.uniform(weights), most(uniform)) << text << ", " << nodes << " nodes";
+      for (int again = 0; again < 2; ++again) {
+        const topology::PathLoad load = loads.of(flows);
+        ASSERT_EQ(load.messages, most(some)) << text << ", " << nodes << " nodes";
+        ASSERT_EQ(size_t(load.hops), longest) << text << ", " << nodes << " nodes";
+      }
+    }
+}
+
 TEST(Network, RefusesWhatIsNone) {
-  for (const char* text : {"", "star", "crossbar:2", "fattree", "fattree:4", "fattree:0:1",
-                           "fattree:4:0.5", "fattree:4:x", "torus", "torus:", "mesh:4x", "mesh:0x9",
-                           "mesh:99999x99999", "torus:2x2", "torus:4x-1", "mesh:4:4"}) {
+  const auto code = [](const char* text, std::vector<int> seats = {}) {
     Machine machine;
     machine.network = text;
+    machine.seats = std::move(seats);
     const auto made = make_network(machine, 8);
-    ASSERT_FALSE(made) << text;
-    EXPECT_EQ(made.error().code, EINVAL);
-  }
+    return made ? 0 : made.error().code;
+  };
+  EXPECT_EQ(code("torus:2x4"), 0);
+  for (const char* text : {"", "star", "torus:2x2"}) EXPECT_EQ(code(text), EINVAL) << text;
+  EXPECT_EQ(code("torus:9", {0, 1, 2, 3, 4, 5, 6, 8}), 0);
+  EXPECT_EQ(code("torus:9", {0, 1, 2, 3, 4, 5, 6, 9}), EINVAL);
+  EXPECT_EQ(code("torus:9", {0, 1, 2, 3, 4, 5, 6, -1}), EINVAL);
+  EXPECT_EQ(code("torus:9", {0, 1, 2, 3, 4, 5, 6, 6}), EINVAL);
+  EXPECT_EQ(code("torus:9", {0, 1, 2}), EINVAL);
 }
 
 }  // namespace
