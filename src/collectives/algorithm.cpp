@@ -15,19 +15,20 @@ namespace {
 int64_t no_memory(const Exchange&, const Parameters&) { return 0; }
 
 constexpr Algorithm kAlgorithms[] = {
-    {"spread", Takes::order_and_window, false, spread, no_memory,
+    {"spread", Takes::order_and_window, false, spread, no_memory, spread_time,
      "all messages at once, in an issue order (Simple Spread)"},
-    {"ring", Takes::nothing, false, ring, no_memory, "one message after the other, by distance"},
-    {"ring_one_barrier", Takes::nothing, false, ring_one_barrier, no_memory,
+    {"ring", Takes::nothing, false, ring, no_memory, ring_time,
+     "one message after the other, by distance"},
+    {"ring_one_barrier", Takes::nothing, false, ring_one_barrier, no_memory, ring_one_barrier_time,
      "the ring after a barrier"},
-    {"ring_mpi_barrier", Takes::nothing, false, ring_mpi_barrier, no_memory,
+    {"ring_mpi_barrier", Takes::nothing, false, ring_mpi_barrier, no_memory, ring_mpi_barrier_time,
      "the ring with a barrier before every step"},
     {"ring_light_barrier", Takes::nothing, false, ring_light_barrier, no_memory,
-     "the ring, each receiver says when it is ready"},
-    {"pair", Takes::nothing, false, pair, no_memory, "two by two"},
-    {"bruck", Takes::radix, true, bruck, bruck_temporary,
+     ring_light_barrier_time, "the ring, each receiver says when it is ready"},
+    {"pair", Takes::nothing, false, pair, no_memory, ring_time, "two by two"},
+    {"bruck", Takes::radix, true, bruck, bruck_temporary, bruck_time,
      "few messages, each block travels several times"},
-    {"node_aware", Takes::leaders, true, node_aware, node_aware_temporary,
+    {"node_aware", Takes::leaders, true, node_aware, node_aware_temporary, node_aware_time,
      "gathered on each node, one message per pair of nodes"},
 };
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collectives/cost.h"
 #include "collectives/exchange.h"
 #include "plan/issue_order.h"
 #include "plan/schedule.h"
@@ -41,6 +42,8 @@ struct Algorithm {
   plan::StepGenerator (*steps)(Exchange, Parameters);
   /// Bytes of Exchange::kTemporary that this rank needs.
   int64_t (*temporary)(const Exchange&, const Parameters&);
+  /// What it takes by the model, if all blocks are equal; model.h uses it.
+  Terms (*time)(const Question&, const Parameters&);
   std::string_view help;
 };
 

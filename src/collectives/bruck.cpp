@@ -3,6 +3,8 @@
 //
 // A block that has to go i ranks up travels by the digits of i in base k: at the step of digit
 // weight w, all blocks whose digit is d go d*w ranks up together.
+#include <algorithm>
+
 #include "collectives/steps.h"
 
 namespace haichi::collectives {
@@ -72,6 +74,32 @@ plan::StepGenerator bruck(Exchange x, Parameters parameters) {
   co_yield own_copy(x);
   for (int distance = 1; distance < ranks; ++distance)
     co_yield plan::copy_step(x.me, areas.held(distance, 1), x.receive_block(x.shifted(-distance)));
+}
+
+// Table 1 of paper 004: L log2 P + P M log2 P / (2B), here for any radix, with the copies. Each
+// step's messages go a distance of their own, and only those that share links with them count.
+Terms bruck_time(const Question& q, const Parameters& parameters) {
+  const int ranks = q.ranks();
+  const int64_t radix = parameters.radix;
+  Terms terms;
+  terms[Term::copies] = q.copy(2.0 * ranks * double(q.block));  // into their order and out of it
+  for (int64_t weight = 1; weight < ranks; weight *= radix) {
+    double way = 0, port = 0, link = 0;
+    for (int64_t digit = 1; digit < radix && digit * weight < ranks; ++digit) {
+      const double bytes = double(blocks_with(digit, weight, int(radix), ranks)) * double(q.block);
+      const Load& load = q.traffic->shift(int(digit * weight));
+      const bool local = load.ports == 0;
+      terms[Term::messages] += q.work(bytes);
+      terms[Term::copies] += q.copies(bytes, local) + q.copy(2 * bytes);
+      way = std::max(way, local ? q.local_way(bytes) : q.way(bytes, load.hops));
+      port += q.on_port(load.ports, bytes);
+      link += q.on_link(load.links, bytes);
+    }
+    terms[Term::latency] += way;
+    terms[Term::ports] += port;
+    terms[Term::links] += std::max(0.0, link - port);
+  }
+  return terms;
 }
 
 }  // namespace haichi::collectives

@@ -167,4 +167,31 @@ plan::StepGenerator node_aware(Exchange x, Parameters parameters) {
         co_yield copy_step(x.me, areas.own(at++, 1), x.receive_block(rank));
 }
 
+// The three phases one after the other, as a leader of the fullest node sees them.
+Terms node_aware_time(const Question& q, const Parameters& parameters) {
+  const int leading = parameters.leaders == 0 ? q.mates() : std::min(parameters.leaders, q.mates());
+  const double mates = q.mates(), others = q.ranks() - mates, leaders = leading;
+  const double block = double(q.block);
+  const double share = others / leaders * block;  // of a rank's blocks, what one leader takes
+  const double nodes = (q.nodes() - 2 + leading) / leading;  // that it exchanges with
+  const double message = mates * share / std::max(1.0, nodes);
+  const Load& load = q.traffic->uniform();
+  // From each rank to each leader, and back after the exchange.
+  const double local = (mates - 1) + (leaders - 1);
+  Terms terms;
+  terms[Term::messages] =
+      local * q.work(share) + (mates - 1) * q.work(block) + nodes * q.work(message);
+  terms[Term::copies] = 2 * q.copy(others * block)             // packed, and unpacked
+                        + local * q.copies(share, true)        // to and from the leaders
+                        + (mates - 1) * q.copies(block, true)  // straight to ranks of the node
+                        + 2 * q.copy(mates * share)            // leaders sort them
+                        + nodes * q.copies(message, false) + q.copy(block);
+  terms[Term::latency] = q.local_way(share) * 2 + q.way(message, load.hops);
+  const double port = q.on_port(load.ports, block), link = q.on_link(load.links, block);
+  const double hidden = nodes * (q.work(message) + q.copies(message, false));
+  terms[Term::ports] = std::max(0.0, port - hidden);
+  terms[Term::links] = std::max(0.0, link - std::max(port, hidden));
+  return terms;
+}
+
 }  // namespace haichi::collectives

@@ -1,4 +1,6 @@
 // The four rings of paper 004 (Table 1; the algorithms are those of STAR-MPI, its [1]).
+#include <algorithm>
+
 #include "collectives/steps.h"
 
 namespace haichi::collectives {
@@ -38,6 +40,16 @@ plan::StepGenerator ring_kept(Exchange x, InStep kept) {
   }
 }
 
+// Of the barrier above.
+double barrier_time(const Question& q) {
+  double time = 0;
+  for (int distance = 1; distance < q.ranks(); distance *= 2) {
+    const Load& load = q.traffic->shift(distance);
+    time += q.work(0) + (load.ports > 0 ? q.way(0, load.hops) : q.local_way(0));
+  }
+  return time;
+}
+
 }  // namespace
 
 plan::StepGenerator ring(Exchange x, Parameters) { return ring_kept(x, InStep::nothing); }
@@ -49,6 +61,42 @@ plan::StepGenerator ring_mpi_barrier(Exchange x, Parameters) {
 }
 plan::StepGenerator ring_light_barrier(Exchange x, Parameters) {
   return ring_kept(x, InStep::words);
+}
+
+// Table 1 of paper 004: (P-1) (L + M/B), here with the work for each message; a barrier is L log2
+// P, a word L. Steps are one after the other, so that nothing hides behind anything.
+Terms ring_time(const Question& q, const Parameters&) {
+  const double local = q.mates() - 1, far = q.ranks() - q.mates(), bytes = double(q.block);
+  const Load& load = q.traffic->steps();
+  Terms terms;
+  terms[Term::latency] = far * q.way(bytes, load.hops) + local * q.local_way(bytes);
+  terms[Term::messages] = (far + local) * q.work(bytes);
+  terms[Term::copies] =
+      far * q.copies(bytes, false) + local * q.copies(bytes, true) + q.copy(bytes);
+  const double port = q.on_port(load.ports, bytes), link = q.on_link(load.links, bytes);
+  terms[Term::ports] = (far + local) * port;
+  terms[Term::links] = (far + local) * std::max(0.0, link - port);
+  return terms;
+}
+
+Terms ring_one_barrier_time(const Question& q, const Parameters& parameters) {
+  Terms terms = ring_time(q, parameters);
+  terms[Term::barriers] = barrier_time(q);
+  return terms;
+}
+
+Terms ring_mpi_barrier_time(const Question& q, const Parameters& parameters) {
+  Terms terms = ring_time(q, parameters);
+  terms[Term::barriers] = (q.ranks() - 1) * barrier_time(q);
+  return terms;
+}
+
+Terms ring_light_barrier_time(const Question& q, const Parameters& parameters) {
+  Terms terms = ring_time(q, parameters);
+  const double far = q.ranks() - q.mates(), local = q.mates() - 1;
+  terms[Term::barriers] =
+      far * (q.way(0, q.traffic->steps().hops) + q.work(0)) + local * (q.local_way(0) + q.work(0));
+  return terms;
 }
 
 }  // namespace haichi::collectives

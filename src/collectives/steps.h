@@ -1,4 +1,5 @@
-// The generators behind the rows of the table in algorithm.cpp, and what they share.
+// The generators and predictions behind the rows of the table in algorithm.cpp, and what they
+// share.
 //
 // PURE.
 #pragma once
@@ -12,6 +13,7 @@ namespace haichi::collectives {
 /// All receives posted, then all sends in an issue order, at most a window of them outstanding, and
 /// one wait: "Simple Spread" of paper 004, in the orders of paper 000.
 plan::StepGenerator spread(Exchange x, Parameters parameters);
+Terms spread_time(const Question& q, const Parameters& parameters);
 
 /// Paper 004, Table 1: at step i to the rank i after this one and from the rank i before it, each
 /// step waiting for the one before. The others add something that keeps ranks in step:
@@ -21,20 +23,26 @@ plan::StepGenerator ring(Exchange x, Parameters parameters);
 plan::StepGenerator ring_one_barrier(Exchange x, Parameters parameters);
 plan::StepGenerator ring_mpi_barrier(Exchange x, Parameters parameters);
 plan::StepGenerator ring_light_barrier(Exchange x, Parameters parameters);
+Terms ring_time(const Question& q, const Parameters& parameters);
+Terms ring_one_barrier_time(const Question& q, const Parameters& parameters);
+Terms ring_mpi_barrier_time(const Question& q, const Parameters& parameters);
+Terms ring_light_barrier_time(const Question& q, const Parameters& parameters);
 
-/// At each step two ranks exchange with each other.
+/// At each step two ranks exchange with each other. It takes the time of a ring.
 plan::StepGenerator pair(Exchange x, Parameters parameters);
 
 /// Bruck et al. (1997) with any radix k: log_k P steps of k-1 messages, each block travels up to
 /// log_k P times. Regular exchanges only.
 plan::StepGenerator bruck(Exchange x, Parameters parameters);
 int64_t bruck_temporary(const Exchange& x, const Parameters& parameters);
+Terms bruck_time(const Question& q, const Parameters& parameters);
 
 /// Blocks for another node are gathered on one rank of the node, go there in one message, and are
 /// dealt out. Several ranks ("leaders") of a node share the other nodes. Nodes may have unequal
 /// numbers of ranks. Regular exchanges only.
 plan::StepGenerator node_aware(Exchange x, Parameters parameters);
 int64_t node_aware_temporary(const Exchange& x, const Parameters& parameters);
+Terms node_aware_time(const Question& q, const Parameters& parameters);
 
 /// The block of this rank for itself.
 inline plan::Step own_copy(const Exchange& x) {
