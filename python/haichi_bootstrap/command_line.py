@@ -16,8 +16,8 @@ USAGE = """\
 usage: ./haichi COMMAND
 
   demo      build, then the main job: a cluster's collective I/O, stock against haichi
-  test      build, then every test (--quick, --only PATTERN, --sanitize WHICH, --fresh), or
-            random cases of collective I/O (--cases N)
+  test      build, then every test (--quick, --long, --only PATTERN, --sanitize WHICH, --fresh),
+            or random cases of collective I/O (--cases N)
   build     set up and compile only
   doctor    what is here, what is missing, what to type
   check     format, lint, arrows, headers (--tidy: clang-tidy too)
@@ -75,6 +75,7 @@ def _build(arguments: list[str]) -> int:
 def _test(arguments: list[str]) -> int:
     parser = _parser("test", "Sets up, builds and runs the tests.")
     parser.add_argument("--quick", action="store_true", help="leave out what is marked slow")
+    parser.add_argument("--long", action="store_true", help="what takes minutes each too")
     parser.add_argument("--only", metavar="PATTERN", help="tests whose name contains PATTERN")
     parser.add_argument(
         "--sanitize", choices=sorted(testing.SANITIZERS), help="build with these sanitizers"
@@ -90,7 +91,7 @@ def _test(arguments: list[str]) -> int:
     many.add_argument("--resume", action="store_true", help="not what this build has passed")
     options = parser.parse_args(arguments)
     if options.cases is not None:
-        if options.fresh or options.quick or options.only:
+        if options.fresh or options.quick or options.long or options.only:
             raise Stop("--cases goes with --first, --seed, --seconds, --resume and --sanitize", 2)
         testing.random_cases(
             cases=options.cases,
@@ -101,10 +102,14 @@ def _test(arguments: list[str]) -> int:
             sanitize=options.sanitize,
         )
     if options.fresh:
-        if options.only or options.sanitize:
+        if options.only or options.sanitize or options.long:
             raise Stop("--fresh takes --quick only: it runs what a newcomer would type", 2)
         return fresh.test(quick=options.quick)
-    return testing.test(quick=options.quick, only=options.only, sanitize=options.sanitize)
+    if options.quick and options.long:
+        raise Stop("--quick leaves out what --long adds: give one of them", 2)
+    return testing.test(
+        quick=options.quick, long=options.long, only=options.only, sanitize=options.sanitize
+    )
 
 
 def _doctor(arguments: list[str]) -> int:

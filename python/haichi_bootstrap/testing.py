@@ -88,7 +88,13 @@ def random_cases(
     os.execve(words[0], shell.words(words), {**os.environ, **env, "HAICHI_BUILD": str(folder)})
 
 
-def test(*, quick: bool = False, only: str | None = None, sanitize: str | None = None) -> int:
+def test(
+    *,
+    quick: bool = False,
+    long: bool = False,
+    only: str | None = None,
+    sanitize: str | None = None,
+) -> int:
     """Sets up, builds, runs every test; returns the exit status."""
     sanitizer = SANITIZERS[sanitize] if sanitize else None
     with building.alone():
@@ -106,7 +112,8 @@ def test(*, quick: bool = False, only: str | None = None, sanitize: str | None =
     if marker:
         shell.say(f"haichi: of the programs, tests marked '{marker}': the rest has one thread each")
     env |= _preloaded(sanitizer)
-    total.add(program_tests(folder, quick=quick, only=only, marker=marker, env=env))
+    left_out = ["slow", "long"] if quick else [] if long else ["long"]
+    total.add(program_tests(folder, left_out=left_out, only=only, marker=marker, env=env))
     return conclude(total)
 
 
@@ -157,19 +164,19 @@ def unit_tests(folder: Path, *, quick: bool, only: str | None, env: dict[str, st
 
 
 def program_tests(
-    folder: Path, *, quick: bool, only: str | None, marker: str, env: dict[str, str]
+    folder: Path, *, left_out: list[str], only: str | None, marker: str, env: dict[str, str]
 ) -> Outcome:
-    """Runs what pytest finds, or what has a mark: MPI programs under the shims, the command line,
-    the bootstrap."""
+    """Runs what pytest finds without the marks `left_out`, or of that what has a mark: MPI programs
+    under the shims, the command line, the bootstrap."""
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
     log = LOGS / "pytest.log"
     command = [paths.PYTHON, "-m", "pytest", "-q", "-rfE", f"--junit-xml={report}"]
     # pytest ends by itself between two tests, so that what has run is counted; the time limit
     # behind it is for a test that does not end.
-    limit = 600 if quick else 1500
+    limit = 600 if "slow" in left_out else 1500 if "long" in left_out else 2400
     command += ["-p", "no:cacheprovider", f"--session-timeout={limit}"]
-    marks = [mark for mark in (marker, "not slow" if quick else "") if mark]
+    marks = [*([marker] if marker else []), *(f"not {mark}" for mark in left_out)]
     if marks:
         command += ["-m", " and ".join(marks)]
     if only:

@@ -117,15 +117,20 @@ def test_a_run_without_tests_fails(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("quick", "marker", "expression"),
+    ("left_out", "marker", "expression"),
     [
-        (True, "", "not slow"),
-        (False, "threaded", "threaded"),
-        (True, "threaded", "threaded and not slow"),
+        (["long"], "", "not long"),
+        (["slow", "long"], "", "not slow and not long"),
+        ([], "threaded", "threaded"),
+        (["slow", "long"], "threaded", "threaded and not slow and not long"),
     ],
 )
 def test_marked_tests_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: bool, marker: str, expression: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    left_out: list[str],
+    marker: str,
+    expression: str,
 ) -> None:
     commands = []
 
@@ -137,7 +142,7 @@ def test_marked_tests_alone(
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
     monkeypatch.setattr(testing.shell, "run", run)
-    testing.program_tests(tmp_path, quick=quick, only=None, marker=marker, env={})
+    testing.program_tests(tmp_path, left_out=left_out, only=None, marker=marker, env={})
     words = commands[0]
     last = len(words) - 1 - words[::-1].index("-m")  # the first one is python's
     assert words[last + 1] == expression
@@ -157,6 +162,6 @@ def test_tests_that_time_did_not_suffice_for_are_a_failure(
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
     monkeypatch.setattr(testing.shell, "run", out_of_time)
-    outcome = testing.program_tests(tmp_path, quick=True, only=None, marker="", env={})
+    outcome = testing.program_tests(tmp_path, left_out=["slow"], only=None, marker="", env={})
     assert outcome.line() == "1 passed, 1 failed, 0 skipped"
     assert "the rest did not run" in outcome.failed[0][1]
