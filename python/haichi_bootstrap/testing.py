@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import NoReturn
 
-from haichi_bootstrap import building, environments, packages, paths, shell
+from haichi_bootstrap import building, environments, packages, paths, shell, sources
 from haichi_bootstrap.shell import Stop
 
 LOGS = paths.OUT / "test"
@@ -101,6 +101,7 @@ def test(
         without = building.set_up(GROUPS)
         if not quick:
             environments.provide(environments.for_tests())
+            sources.provide()
         folder = building.build(sanitizer.preset if sanitizer else "release")
     for package in without:
         shell.say(f"haichi: goes without {package.name} (no root): {package.why}")

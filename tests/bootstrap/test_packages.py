@@ -42,7 +42,15 @@ def test_refuses_a_package_before_the_first_group() -> None:
 
 def test_our_own_deps_txt_is_well_formed_and_gives_every_reason() -> None:
     found = packages.parse(paths.DEPS_TXT.read_text())
-    assert {p.group for p in found} == {"python", "build", "mpi", "demo", "tests", "fresh"}
+    assert {p.group for p in found} == {
+        "python",
+        "build",
+        "mpi",
+        "demo",
+        "tests",
+        "sources",
+        "fresh",
+    }
     assert [p.name for p in found if not p.why] == []
     assert len({p.name for p in found}) == len(found)
 
