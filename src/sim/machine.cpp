@@ -19,6 +19,14 @@ constexpr MachineField kFields[] = {
     {"latency_ns", &Machine::latency_ns, false, "first byte, from port to port"},
     {"link_gbs", &Machine::link_gbs, true, "a link between switches or neighbours, GB/s"},
     {"hop_ns", &Machine::hop_ns, false, "first byte over such a link, added to latency_ns"},
+    {"servers", &Machine::servers, false, "that each file is striped over; 0: no storage", true},
+    {"stripe_bytes", &Machine::stripe_bytes, true, "of a file before the next server's turn", true},
+    {"server_gbs", &Machine::server_gbs, true, "what one server reads or writes, GB/s"},
+    {"request_us", &Machine::request_us, false, "of a server, for each request"},
+    {"handover_us", &Machine::handover_us, false,
+     "of a server, to turn to another node's requests if one of them writes"},
+    {"storage_gbs", &Machine::storage_gbs, false,
+     "a node's port for files, GB/s; 0: that of the messages"},
 };
 
 }  // namespace
@@ -31,6 +39,8 @@ Status set_field(Machine& machine, std::string_view name, double value) {
     if (!(value >= 0 && value <= kLargest) || (field.positive && value == 0))
       return fail(EINVAL, "{} takes a number {} and up to 10^9, not {}", name,
                   field.positive ? "above 0" : "from 0", value);
+    if (field.whole && value != double(int64_t(value)))
+      return fail(EINVAL, "{} takes a whole number, not {}", name, value);
     machine.*field.member = value;
     return {};
   }

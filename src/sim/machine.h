@@ -22,8 +22,9 @@ namespace haichi::sim {
 using Time = int64_t;
 inline constexpr Time kNanosecond = 1000;
 
-/// The defaults are a node of TSUBAME2.5 as far as paper 000 (Table 1) tells of it; where each
-/// number comes from, or that it is assumed, is in docs/guide/simulation.md. GB are 10^9 bytes.
+/// The defaults are nodes and servers of TSUBAME2.5 as far as paper 000 (Table 1) tells of it;
+/// where each number comes from, or that it is assumed, is in docs/guide/simulation.md. GB are 10^9
+/// bytes.
 struct Machine {
   // What a message costs the rank itself.
   double send_ns = 200;           ///< to issue a send
@@ -38,6 +39,13 @@ struct Machine {
   double latency_ns = 1000;  ///< first byte, from port to port
   double link_gbs = 3.4;     ///< a link between switches, or between neighbours
   double hop_ns = 100;       ///< first byte over such a link, added to latency_ns
+  // What storage costs; see sim/storage.h.
+  double servers = 64;            ///< that each file is striped over; 0: no storage
+  double stripe_bytes = 1 << 20;  ///< of a file on one server before the next one's turn
+  double server_gbs = 0.25;       ///< what one server reads or writes
+  double request_us = 100;        ///< of a server, for each request beside its bytes
+  double handover_us = 0;         ///< of a server, to turn to another node if one of them writes
+  double storage_gbs = 3.4;       ///< a node's port for files, each way; 0: that of the messages
   /// "crossbar", "fattree:NODES:TAPER", "torus:AxBx..." or "mesh:AxBx..."; see topology/shape.h.
   std::string network = "crossbar";
   /// The place of each node in that network: a job may have any part of it. Empty: node n has place
@@ -51,6 +59,7 @@ struct MachineField {
   double Machine::* member;
   bool positive;  ///< 0 is not allowed
   std::string_view help;
+  bool whole = false;  ///< fractions are not allowed
 };
 
 /// The table of all numbers, in the order above.

@@ -24,6 +24,7 @@ struct RankState {
     waits_to_send,  ///< its window is full
     waits,          ///< for messages of step.round and before
     waits_for_node,
+    waits_for_file,
     finished,
   };
   /// Messages of one round.

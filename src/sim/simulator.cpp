@@ -12,6 +12,7 @@
 #include "sim/matching.h"
 #include "sim/network.h"
 #include "sim/rank_state.h"
+#include "sim/storage.h"
 
 namespace haichi::sim {
 namespace {
@@ -60,9 +61,11 @@ class Run {
         options_(options),
         ranks_(schedules.size()),
         links_(network.links().size()),
+        link_free_(links_.size()),
+        storage_(machine, placement.nodes(), placement.ranks(), ports()),
         meetings_(size_t(placement.nodes())),
         matching_(placement.ranks()),
-        events_(ranks_.size() + links_.size() + 2) {
+        events_(ranks_.size() + links_.size() + 3) {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       RankState& rank = ranks_[r];
       rank.schedule = schedules[r];
@@ -92,14 +95,23 @@ class Run {
  private:
   using State = RankState::State;
 
-  // Actors: the ranks, the links, and two queues of what needs no link.
+  // When the ports of the nodes are free: the first of the links.
+  StoragePorts ports() {
+    const std::span<Time> all(link_free_);
+    const auto nodes = size_t(placement_.nodes());
+    return {all.first(nodes), all.subspan(nodes, nodes)};
+  }
+
+  // Actors: the ranks, the links, two queues of what needs no link, and the storage.
   uint32_t link_actor(int link) const { return uint32_t(ranks_.size()) + uint32_t(link); }
   uint32_t words_actor() const { return uint32_t(ranks_.size() + links_.size()); }
   uint32_t local_actor() const { return words_actor() + 1; }
+  uint32_t storage_actor() const { return words_actor() + 2; }
 
   Status act(uint32_t actor) {
     if (actor < ranks_.size()) return run_rank(int(actor));
     if (actor == words_actor()) return take_word();
+    if (actor == storage_actor()) return advance_storage();
     if (actor == local_actor()) {
       const Packet packet = local_.front();
       local_.pop_front();
@@ -107,7 +119,7 @@ class Run {
       return deliver(packet);
     }
     const int link = int(actor - ranks_.size());
-    std::deque<Packet>& queue = links_[size_t(link)].packets;
+    std::deque<Packet>& queue = links_[size_t(link)];
     const Packet packet = queue.front();
     queue.pop_front();
     reset(actor, queue);
@@ -170,9 +182,14 @@ class Run {
       case Step::Kind::round:
         rank.pending = false;
         return {};
-      default:
-        return fail(ENOTSUP, "rank {} accesses the file: storage is not simulated", r);
+      case Step::Kind::file_read:
+      case Step::Kind::file_write:
+        return access_file(r, rank);
+      case Step::Kind::file_wait:
+        wait_for_file(r, rank);
+        return {};
     }
+    return {};
   }
 
   // The rank's processor is a FIFO server too: its own steps and what it does for messages that
@@ -253,6 +270,7 @@ class Run {
       events_.set(uint32_t(r), end);
       return;
     }
+    if (rank.ended && !storage_.idle(r)) return wait_for_file(r, rank);
     rank.forget(rank.step.round);
     rank.pending = false;
     if (!rank.ended) return;
@@ -272,6 +290,50 @@ class Run {
       ranks_[size_t(other)].state = State::resumes;
       events_.set(uint32_t(other), leave);
     }
+  }
+
+  // The step waits for the processor; the transfer needs none.
+  Status access_file(int r, RankState& rank) {
+    const bool writes = rank.step.kind == Step::Kind::file_write;
+    const int64_t bytes = writes ? rank.step.from.size : rank.step.to.size;
+    if (machine_.servers < 1)
+      return fail(ENOTSUP, "rank {} accesses the file, and the machine has no servers", r);
+    if (rank.step.file_begin < 0 || bytes < 0 || bytes > INT64_MAX - rank.step.file_begin)
+      return fail(EINVAL, "rank {} accesses {} bytes of the file at {}", r, bytes,
+                  rank.step.file_begin);
+    if (rank.processor_free > now_) {
+      rank.state = State::resumes;
+      events_.set(uint32_t(r), rank.processor_free);
+      return {};
+    }
+    rank.pending = false;
+    storage_.start(
+        {r, placement_.node_of(r), rank.step.round, writes, rank.step.file_begin, bytes, now_});
+    events_.set(storage_actor(), storage_.next_time());
+    return {};
+  }
+
+  void wait_for_file(int r, RankState& rank) {
+    rank.pending = rank.ended;  // the wait at the end is then taken again
+    if (!storage_.idle(r)) rank.state = State::waits_for_file;
+  }
+
+  Status advance_storage() {
+    const auto done = storage_.handle_event();
+    if (storage_.has_event())
+      events_.set(storage_actor(), storage_.next_time());
+    else
+      events_.remove(storage_actor());
+    if (!done) return {};
+    outcome_.file_bytes += done->bytes;
+    if (options_.observer)
+      options_.observer->accessed(
+          {done->rank, done->round, done->writes, done->bytes, done->begin, now_});
+    RankState& rank = ranks_[size_t(done->rank)];
+    if (rank.state != State::waits_for_file || !storage_.idle(done->rank)) return {};
+    rank.state = State::resumes;
+    events_.set(uint32_t(done->rank), std::max(now_, rank.processor_free));
+    return {};
   }
 
   // Something of the rank's is complete: it goes on if it waited for that.
@@ -314,22 +376,23 @@ class Run {
   // last byte has left the link's near end.
   Time cross(int link, Packet packet, Time tail) {
     if (packet.kind == Packet::Kind::request) return ask(link, packet);
-    LinkState& state = links_[size_t(link)];
+    std::deque<Packet>& queue = links_[size_t(link)];
+    Time& free = link_free_[size_t(link)];
     const Link& shape = network_.links()[size_t(link)];
-    const Time begin = std::max(now_, state.free);
-    state.free = std::max(begin + transfer_time(packet.bytes, shape.gbs), tail);
+    const Time begin = std::max(now_, free);
+    free = std::max(begin + transfer_time(packet.bytes, shape.gbs), tail);
     const bool last = network_.next(link, node_of_target(packet)) < 0;
-    packet.time = (last ? state.free : begin) + shape.latency;
-    state.packets.push_back(packet);
-    if (state.packets.size() == 1) events_.set(link_actor(link), packet.time);
-    return state.free;
+    packet.time = (last ? free : begin) + shape.latency;
+    queue.push_back(packet);
+    if (queue.size() == 1) events_.set(link_actor(link), packet.time);
+    return free;
   }
 
   // A word has no bytes to speak of and waits for no others'. But the one that asks for a
   // rendezvous matches like a message: it goes the messages' way and overtakes none of its own two
   // ranks.
   Time ask(int link, Packet packet) {
-    std::deque<Packet>& queue = links_[size_t(link)].packets;
+    std::deque<Packet>& queue = links_[size_t(link)];
     packet.time = now_ + network_.links()[size_t(link)].latency;
     auto at = queue.end();
     for (; at != queue.begin() && (at - 1)->time > packet.time; --at)
@@ -432,7 +495,7 @@ class Run {
     outcome_.bytes += packet.bytes;
     if (!placement_.same_node(packet.source, packet.target)) outcome_.network_bytes += packet.bytes;
     if (options_.observer)
-      options_.observer({packet.source, packet.target, packet.bytes, now_, done});
+      options_.observer->received({packet.source, packet.target, packet.bytes, now_, done});
   }
 
   int32_t remember(int32_t send_round) {
@@ -467,10 +530,6 @@ class Run {
     return {EDEADLK, fmt::format("deadlock of {} of {} ranks: {}", waiting, ranks_.size(), first)};
   }
 
-  struct LinkState {
-    Time free = 0;
-    std::deque<Packet> packets;  // before it or on it, by time
-  };
   struct Meeting {
     int arrived = 0;
     Time last = 0;
@@ -489,7 +548,9 @@ class Run {
   const Network& network_;
   const Options& options_;
   std::vector<RankState> ranks_;
-  std::vector<LinkState> links_;
+  std::vector<std::deque<Packet>> links_;  // what is before each of them or on it, by time
+  std::vector<Time> link_free_;
+  Storage storage_;
   std::vector<Meeting> meetings_;  // by node
   std::deque<Packet> local_;       // eager messages inside nodes, by time
   std::priority_queue<Word> words_;

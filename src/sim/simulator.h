@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "base/result.h"
@@ -28,13 +27,30 @@ struct MessageRecord {
   Time complete;  ///< the receiver has matched it and has its bytes
 };
 
+/// An access of the file by a rank, from its step to its last byte.
+struct AccessRecord {
+  int rank;
+  int64_t round;
+  bool writes;
+  int64_t bytes;
+  Time begin, end;
+};
+
+/// Is told what happens, in the order of events.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void received(const MessageRecord&) {}
+  virtual void accessed(const AccessRecord&) {}
+};
+
 struct Options {
   uint64_t seed = 0;   ///< of skew and noise; the same seed gives the same run everywhere
   double skew_ns = 0;  ///< ranks start at times drawn evenly from 0 to this
   /// What a rank's processor does takes longer by a share drawn evenly from 0 to twice this: 0.1 is
   /// ten per cent in the mean.
   double noise = 0;
-  std::function<void(const MessageRecord&)> observer = {};
+  Observer* observer = nullptr;
 };
 
 struct Outcome {
@@ -43,6 +59,7 @@ struct Outcome {
   int64_t messages = 0;       ///< received
   int64_t bytes = 0;          ///< of them
   int64_t network_bytes = 0;  ///< of those from node to node
+  int64_t file_bytes = 0;     ///< read and written
   int64_t events = 0;         ///< that the simulator handled
 };
 
@@ -52,8 +69,8 @@ struct Outcome {
 ///   EDEADLK   no rank can go on
 ///   EMSGSIZE  a send and its receive differ in size
 ///   EPROTO    messages that nobody received are left at the end
-///   EINVAL    peer out of range, negative size, not one schedule a rank, no such network
-///   ENOTSUP   a step that accesses the file: storage is not simulated
+///   EINVAL    peer or offset out of range, negative size, not one schedule a rank, no such network
+///   ENOTSUP   a step that accesses the file, and the machine has no servers
 Result<Outcome> simulate(const placement::Placement& placement, const Machine& machine,
                          const std::vector<plan::Schedule*>& schedules,
                          const Options& options = {});
