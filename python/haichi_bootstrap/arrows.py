@@ -24,7 +24,10 @@ ARROWS: dict[str, frozenset[str]] = {
         {"mpi", "collectives", "mpiio", "plan", "topology", "placement", "trace", "base"}
     ),
     "sim": frozenset({"plan", "topology", "placement", "base"}),
-    "launch": frozenset({"sim", "collectives", "plan", "topology", "placement", "base"}),
+    "patterns": frozenset({"sim", "mpiio", "plan", "placement", "base"}),
+    "launch": frozenset(
+        {"patterns", "sim", "collectives", "plan", "topology", "placement", "base"}
+    ),
 }
 WITH_MPI = frozenset({"mpi", "preload"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks

@@ -1,31 +1,54 @@
 // haichi simulate: what if this exchange ran on that machine, with the ranks placed like so?
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "base/os.h"
 #include "launch/commands.h"
 #include "launch/exec.h"
 #include "launch/simulate_request.h"
+#include "launch/simulate_results.h"
 
 namespace haichi::launch {
 namespace {
 
 // The words of the command line that need a closer look than CLI11's.
 struct Words {
-  std::string pattern, order = "all", machine, bytes = "1k", sweep;
+  std::string pattern, machine, sweep;
+  std::map<std::string_view, std::string> parameters;  // that were given, by name
   std::vector<std::string> assignments;
   bool json = false, per_rank = false;
 };
 
+std::vector<std::string> pattern_names() {
+  std::vector<std::string> names;
+  for (const patterns::Pattern& each : patterns::patterns()) names.emplace_back(each.name);
+  return names;
+}
+
+void add_parameters(CLI::App& app, Words& words) {
+  for (const patterns::Parameter& each : patterns::parameters()) {
+    if (each.name == "file") continue;  // stands without a name
+    std::vector<std::string_view> users;
+    for (const patterns::Pattern& pattern : patterns::patterns())
+      if (pattern.has(each.name)) users.push_back(pattern.name);
+    app.add_option_function<std::string>(
+           fmt::format("--{}", each.name),
+           [&words, name = each.name](const std::string& value) { words.parameters[name] = value; },
+           fmt::format("{} ({})", each.help, fmt::join(users, ", ")))
+        ->type_name(std::string(each.type));
+  }
+}
+
 std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
   auto app = std::make_unique<CLI::App>(
-      "Runs an exchange in haichi's issue orders on a machine that is not there, and says when "
-      "each rank is done.",
+      "Runs haichi's schedules on a machine that is not there, and says when each rank is done.",
       "haichi simulate");
-  app->add_option("PATTERN", words.pattern, "alltoall")
+  const std::vector<std::string> names = pattern_names();
+  app->add_option("PATTERN", words.pattern, fmt::format("{}", fmt::join(names, ", ")))
       ->required()
-      ->check(CLI::IsMember({"alltoall"}));
+      ->check(CLI::IsMember(names));
   app->add_option("--nodes", request.nodes, "Nodes of BK and RR")->check(CLI::PositiveNumber);
   app->add_option("--ppn", request.per_node, "Ranks on each of them, default 1")
       ->check(CLI::PositiveNumber);
@@ -34,18 +57,14 @@ std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
       ->type_name("BK|RR|FILE");
   app->add_option("--ranks", request.ranks, "Ranks in that file, where its notation does not say")
       ->check(CLI::PositiveNumber);
-  app->add_option("--order", words.order,
-                  "all (the default), rank, pairwise, nd_shift, nd_rank_shift");
-  app->add_option("--bytes", words.bytes, "Bytes of a message, default 1k")->type_name("SIZE");
-  app->add_option("--window", request.window, "Most sends outstanding, 0 (the default): no limit")
-      ->check(CLI::NonNegativeNumber);
+  add_parameters(*app, words);
   app->add_option("--machine", words.machine, "Machine description, JSON")->type_name("FILE");
   app->add_option("--set", words.assignments, "One number of the machine, or its network")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app->add_option("--sweep", words.sweep,
-                  "Once for each value of a --set key, or of bytes, window, "
-                  "nodes, ppn")
+                  "Once for each value of a --set key, of an option of the pattern, or of nodes or "
+                  "ppn")
       ->type_name("KEY=VALUE,VALUE,...");
   app->add_option("--skew", request.skew_ns, "Ranks start within so many nanoseconds")
       ->check(CLI::Range(0.0, 1e12));
@@ -65,21 +84,14 @@ std::pair<std::string, std::string> halves(const std::string& text) {
 }
 
 Status read_words(SimulateRequest& request, const Words& words) {
-  if (words.order == "all") {
-    using enum plan::IssueOrder;
-    request.orders = {rank, pairwise, nd_shift, nd_rank_shift};
-  } else if (const auto order = plan::issue_order_from(words.order)) {
-    request.orders = {*order};
-  } else {
-    return fail(EINVAL, "--order takes all, rank, pairwise, nd_shift or nd_rank_shift, not {}",
-                words.order);
-  }
+  for (const auto& [name, value] : words.parameters)
+    if (auto done = assign(request, name, value); !done) return done;
   for (const std::string& assignment : words.assignments) {
     const auto [key, value] = halves(assignment);
     if (auto done = assign(request, key, value); !done)
       return fail(EINVAL, "--set {}: {}", assignment, done.error().text);
   }
-  if (words.sweep.empty()) return assign(request, "bytes", words.bytes);
+  if (words.sweep.empty()) return {};
   const auto [key, values] = halves(words.sweep);
   request.sweep_key = key;
   for (size_t begin = 0; begin <= values.size();) {
@@ -90,7 +102,7 @@ Status read_words(SimulateRequest& request, const Words& words) {
       return fail(EINVAL, "--sweep {}: {}", words.sweep, done.error().text);
     begin = end + 1;
   }
-  return assign(request, "bytes", words.bytes);
+  return {};
 }
 
 }  // namespace
@@ -107,6 +119,7 @@ int simulate_command(Invocation invocation) {
   } catch (const CLI::ParseError& error) {
     return refuse(kUsage, std::string(error.what()) + "; see haichi simulate --help");
   }
+  request.use(*patterns::find_pattern(words.pattern));
   if (!words.machine.empty()) {
     const auto text = read_file(words.machine);
     if (!text) return refuse(kConfig, text.error().text);

@@ -1,4 +1,4 @@
-// What `haichi simulate` is asked for, what comes out, and both as text and as JSON.
+// What `haichi simulate` is asked for, and what comes out.
 #pragma once
 
 #include <string>
@@ -6,20 +6,26 @@
 #include <vector>
 
 #include "base/result.h"
-#include "plan/issue_order.h"
+#include "patterns/pattern.h"
 #include "sim/machine.h"
 #include "sim/summary.h"
 
 namespace haichi::launch {
 
-/// An all-to-all on a machine.
+inline constexpr std::string_view kMachineSchema = "haichi.machine/1";
+
+/// A pattern on a machine.
 struct SimulateRequest {
+  /// Sets the pattern, its defaults and all its alternatives.
+  void use(const patterns::Pattern& chosen);
+
+  const patterns::Pattern* pattern = nullptr;
   std::string placement = "BK";  ///< BK, RR, or the path of a placement file
   int nodes = 0, per_node = 1;   ///< of BK and RR
   int ranks = 0;                 ///< of a file, where the notation does not say it; else 0
-  std::vector<plan::IssueOrder> orders;
-  int64_t bytes = 1024;
-  int window = 0;
+  patterns::Parameters parameters;
+  /// The values of each of the pattern's alternatives that are to be looked at.
+  std::vector<std::vector<std::string>> alternatives;
   double skew_ns = 0, noise = 0;
   uint64_t seed = 0;
   sim::Machine machine;
@@ -27,32 +33,29 @@ struct SimulateRequest {
   std::vector<std::string> sweep_values;
 };
 
-/// What one order comes to.
+/// What one case comes to.
 struct SimulateRow {
-  std::string value;  ///< of the sweep
-  plan::IssueOrder order;
+  std::string value;                      ///< of the sweep
+  std::vector<std::string> alternatives;  ///< the value of each
+  patterns::Parameters parameters;
   int nodes, ranks;
-  int64_t bytes;
-  int window;
   sim::Summary summary;
-  int64_t messages, network_bytes;
+  double span;  ///< seconds from the first rank's start to the last one's end
+  int64_t messages, network_bytes, file_bytes, program_bytes, cycles;
+  std::vector<std::string> why;
   std::vector<double> seconds;  ///< of each rank
 };
 
-/// Sets bytes, window, nodes, ppn, network or a number of the machine. Fails with EINVAL.
+/// Sets a parameter of the pattern (an alternative also to `all`), nodes, ppn, network or a number
+/// of the machine. Fails with EINVAL.
 Status assign(SimulateRequest& request, std::string_view key, const std::string& value);
 
 /// Reads a machine: a JSON object of the fields of sim::Machine, all of them optional, with
 /// `"schema": "haichi.machine/1"`. Fails with EINVAL; the text begins with `name`.
 Status read_machine(sim::Machine& machine, std::string_view text, const std::string& name);
 
-/// Runs every order at every value of the sweep, in that order.
+/// Runs every combination of the alternatives at every value of the sweep, the last alternative
+/// changing fastest.
 Result<std::vector<SimulateRow>> run_simulations(const SimulateRequest& request);
-
-std::string simulations_as_table(const SimulateRequest& request,
-                                 const std::vector<SimulateRow>& rows);
-/// haichi.simulation/1 (docs/guide/simulation.md).
-std::string simulations_as_json(const SimulateRequest& request,
-                                const std::vector<SimulateRow>& rows, bool per_rank);
 
 }  // namespace haichi::launch

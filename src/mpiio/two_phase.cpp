@@ -60,7 +60,7 @@ std::string why_read_alone(const std::vector<RankDemand>& demands) {
 /// Why every rank shall access the file itself, or empty.
 std::string why_direct(const placement::Placement& placement, const TwoPhaseOptions& options,
                        Direction direction, const std::vector<RankDemand>& demands) {
-  if (options.aggregators > 0 || !options.may_go_direct) return "";
+  if (options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct) return "";
   int64_t bytes = 0, blocks = 0;
   for (const RankDemand& demand : demands) {
     if (demand.hull.empty()) continue;
@@ -97,7 +97,8 @@ int64_t window_size(const plan::Extent& range, int aggregators, const TwoPhaseOp
 }  // namespace
 
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
-  return placement.nodes() == 1 && options.aggregators == 0 && options.may_go_direct;
+  return placement.nodes() == 1 && options.aggregators == 0 && options.per_node == 0 &&
+         options.may_go_direct;
 }
 
 plan::Aggregators aggregators_for(const placement::Placement& placement,
@@ -110,7 +111,7 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
     return all;
   }
   return plan::choose_aggregators(placement, options.layout, options.aggregators,
-                                  options.stripe_unit > 0 ? options.stripes : 0);
+                                  options.stripe_unit > 0 ? options.stripes : 0, options.per_node);
 }
 
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,

@@ -26,7 +26,8 @@ enum class FileThread { automatic, on, off };
 struct TwoPhaseOptions {
   plan::Layout layout = plan::Layout::roundrobin;
   plan::IssueOrder order = plan::IssueOrder::nd_rank_shift;
-  int aggregators = 0;        ///< 0: one per node
+  int aggregators = 0;        ///< 0: one per node, or all that per_node allows
+  int per_node = 0;           ///< most aggregators on a node; 0: no limit
   int window = 32;            ///< most sends outstanding per rank; 0: no limit
   int64_t buffer = 16 << 20;  ///< bytes of one aggregator's collective buffer: two windows
   int64_t stripe_unit = 0;    ///< bytes; 0: not striped

@@ -29,17 +29,6 @@ void note(FileOutcome& outcome, const Status& done) {
   if (!done && outcome.status) outcome.status = done;
 }
 
-bool wants_rmw(const FileWindow& window, const AggregatorFile& file, Holes holes) {
-  if (window.runs.size() == 1 || !file.readable || holes == Holes::separate) return false;
-  if (holes == Holes::rmw) return true;
-  const int64_t span = window.runs.back().end - window.runs.front().begin;
-  const int64_t distance = span / int64_t(window.runs.size());
-  if (distance < kRmwDistance || distance >= kRmwDistanceDense) return distance < kRmwDistance;
-  int64_t bytes = 0;
-  for (const plan::Extent run : window.runs) bytes += run.size();
-  return bytes >= span / 4 * 3;
-}
-
 void write_separately(const FileWindow& window, const AggregatorFile& file, FileOutcome& outcome) {
   const int64_t begin_ns = now_ns();
   int64_t bytes = 0;
@@ -116,6 +105,14 @@ void write_with_rmw(const FileWindow& window, const AggregatorFile& file, FileOu
 
 }  // namespace
 
+bool wants_rmw(int64_t pieces, int64_t span, int64_t bytes, Holes holes) {
+  if (pieces < 2 || holes == Holes::separate) return false;
+  if (holes == Holes::rmw) return true;
+  const int64_t distance = span / pieces;
+  if (distance < kRmwDistance || distance >= kRmwDistanceDense) return distance < kRmwDistance;
+  return bytes >= span / 4 * 3;
+}
+
 FileTotals& FileTotals::operator+=(const FileTotals& more) {
   whole += more.whole;
   separate += more.separate;
@@ -150,7 +147,10 @@ FileOutcome read_window(const FileWindow& window, const AggregatorFile& file) {
 FileOutcome write_window(const FileWindow& window, const AggregatorFile& file, Holes holes) {
   FileOutcome outcome;
   if (window.runs.empty()) return outcome;
-  if (wants_rmw(window, file, holes)) {
+  int64_t bytes = 0;
+  for (const plan::Extent run : window.runs) bytes += run.size();
+  const int64_t span = window.runs.back().end - window.runs.front().begin;
+  if (file.readable && wants_rmw(int64_t(window.runs.size()), span, bytes, holes)) {
     outcome.totals.rmw = 1;
     write_with_rmw(window, file, outcome);
   } else {

@@ -18,6 +18,10 @@ namespace haichi::mpiio {
 /// How holes between the pieces of a window are treated when writing.
 enum class Holes { automatic, separate, rmw };
 
+/// True if `pieces` pieces of a window, `bytes` bytes within `span`, are better written by
+/// read-modify-write of all of it than each by itself, where both can be done.
+bool wants_rmw(int64_t pieces, int64_t span, int64_t bytes, Holes holes);
+
 /// The file of an aggregator.
 struct AggregatorFile {
   Os* os = nullptr;

@@ -38,10 +38,11 @@ struct Aggregators {
 /// With `wanted` 0 it is at most one per node, and both layouts give the first ranks of the nodes.
 /// No order within a node other than ascending ranks. Linear in the number of ranks at worst.
 ///
-/// ROMIO has no round robin: cb_config_list "*:k" takes k ranks of the first host, then k of the
-/// next, so that cb_nodes below k * nodes leaves whole nodes without an aggregator; "*:*" is
-/// `packed` here, and its default "*:1" is `wanted` 0.
+/// With `per_node` k > 0 only the first k ranks of each node are looked at, and `wanted` 0 is all
+/// of them. ROMIO has no round robin: cb_config_list "*:k" takes k ranks of the first host, then k
+/// of the next, which is `packed` with k here, so that cb_nodes below k * nodes leaves whole nodes
+/// without an aggregator; "*:*" is no k, and its default "*:1" is `wanted` 0.
 Aggregators choose_aggregators(const placement::Placement& placement, Layout layout, int wanted,
-                               int stripes);
+                               int stripes, int per_node = 0);
 
 }  // namespace haichi::plan

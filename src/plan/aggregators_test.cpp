@@ -114,6 +114,18 @@ TEST(ChooseAggregators, DefaultForStripesIsTheLargestDivisorThatFits) {
     }
 }
 
+// ROMIO's cb_config_list "*:2".
+TEST(ChooseAggregators, SomeOfEachNode) {
+  const Placement unequal(std::vector<int>{0, 0, 0, 1, 2, 2, 2});
+  EXPECT_THAT(choose_aggregators(unequal, Layout::packed, 0, 0, 2).ranks,
+              ElementsAre(0, 1, 3, 4, 5));
+  EXPECT_THAT(choose_aggregators(unequal, Layout::roundrobin, 0, 64, 2).ranks,
+              ElementsAre(0, 3, 4, 1, 5));
+  EXPECT_THAT(choose_aggregators(unequal, Layout::packed, 3, 0, 2).ranks, ElementsAre(0, 1, 3));
+  EXPECT_EQ(choose_aggregators(unequal, Layout::packed, 6, 0, 2).why,
+            "5 aggregators: 2 on each of 3 nodes");
+}
+
 TEST(ChooseAggregators, RoundRobinIsEvenOverNodesThatStillHaveRanks) {
   test::Random random(1);
   for (int trial = 0; trial < 3000; ++trial) {

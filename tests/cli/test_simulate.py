@@ -22,8 +22,8 @@ def simulate(*words: str | Path):
     return mpis.run_bounded(command, env=clean_environment())
 
 
-def document(*words: str | Path) -> dict:
-    done = simulate("alltoall", *words, "--json")
+def document(*words: str | Path, pattern: str = "alltoall") -> dict:
+    done = simulate(pattern, *words, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -101,11 +101,41 @@ def test_a_seed_draws_skew_and_noise() -> None:
     assert first != second
 
 
+def test_collective_io_in_layouts_and_orders() -> None:
+    case = ("--nodes", "4", "--ppn", "3", "--region-count", "500", "--per-node", "3")
+    found = document(*case, pattern="hpio")
+    rows = found["results"]
+    assert [(row["layout"], row["order"]) for row in rows] == [
+        (layout, order) for layout in ("roundrobin", "packed") for order in ORDERS
+    ]
+    for row in rows:
+        assert row["program_bytes"] == 12 * 500 * 3744
+        assert row["program_bytes"] < row["file_bytes"] <= 2 * 12 * 500 * 4000  # read and written
+        assert row["gbs"] == pytest.approx(row["program_bytes"] / row["worst_us"] / 1000)
+        assert row["why"][0] == "12 aggregators: 3 on each of 4 nodes"
+        assert row["cycles"] == 2  # 23 stripes of 1 MiB, 12 aggregators
+        assert (row["region_size"], row["access"], row["holes"]) == (3744, "write", "auto")
+    table = simulate("hpio", *case, "--layout", "packed", "--order", "rank").stdout
+    assert table.splitlines()[-4].split()[:2] == ["packed", "rank"]
+
+
+def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:
+    case = ("--nodes", "4", "--ppn", "3", "--region-count", "2000", "--per-node", "3")
+    handover = ("--order", "rank", "--set", "servers=4", "--sweep", "handover_us=0,5000")
+    found = document(*case, *handover, pattern="hpio")
+    free, paid = (
+        {row["layout"]: row["gbs"] for row in found["results"] if row["sweep"] == at}
+        for at in ({"handover_us": "0"}, {"handover_us": "5000"})
+    )
+    assert free["roundrobin"] == pytest.approx(free["packed"], rel=0.1)
+    assert paid["roundrobin"] > 1.3 * paid["packed"]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
         ((), USAGE, "PATTERN is required"),
-        (("ring",), USAGE, "PATTERN: ring not in {alltoall}"),
+        (("ring",), USAGE, "PATTERN: ring not in {alltoall,"),
         (("alltoall",), USAGE, "how many nodes? say --nodes N"),
         (("alltoall", "--nodes", "0"), USAGE, "--nodes"),
         (("alltoall", "--nodes", "9" * 9, "--ppn", "99"), USAGE, "are more than 16777216 ranks"),
@@ -117,6 +147,13 @@ def test_a_seed_draws_skew_and_noise() -> None:
         (("alltoall", "--nodes", "2", "--sweep", "window=1,-1"), USAGE, "--sweep window=1,-1: win"),
         (("alltoall", "--nodes", "2", "--machine", "/no"), CONFIG, "cannot open /no"),
         (("alltoall", "--nodes", "2", "--machine", __file__), CONFIG, "not a JSON object"),
+        (("alltoall", "--nodes", "2", "--layout", "packed"), USAGE, "alltoall has no layout; it"),
+        (("alltoall", "--nodes", "2", "--sweep", "region-size=1,2"), USAGE, "no region-size; it"),
+        (("hpio", "--nodes", "2", "--layout", "up"), USAGE, "--layout takes all, roundrobin,"),
+        (("hpio", "--nodes", "2", "--access", "all"), USAGE, "access takes read, write, not all"),
+        (("hpio", "--nodes", "2", "--region-count", "9" * 18), USAGE, "file would be too large"),
+        (("hpio", "--nodes", "2", "--set", "servers=0"), USAGE, "needs a machine with servers"),
+        (("hpio", "--nodes", "2", "--set", "servers=1.5"), USAGE, "servers takes a whole number"),
         (("alltoall", "--placement", "/no"), USAGE, "cannot open /no"),
         (("alltoall", "--placement", __file__), USAGE, "test_simulate.py: "),
     ],

@@ -1,0 +1,34 @@
+#include "patterns/pattern.h"
+
+#include <algorithm>
+
+namespace haichi::patterns {
+namespace {
+
+constexpr std::string_view kAllToAll[] = {"order", "bytes", "window"};
+constexpr std::string_view kHpio[] = {"layout",       "order",        "access",  "region-size",
+                                      "region-space", "region-count", "regions", "aggregators",
+                                      "per-node",     "buffer",       "window",  "cycles",
+                                      "share",        "thread",       "holes"};
+
+}  // namespace
+
+bool Pattern::has(std::string_view parameter) const {
+  return std::find(parameters.begin(), parameters.end(), parameter) != parameters.end();
+}
+
+std::span<const Pattern> patterns() {
+  static const Pattern table[] = {
+      {"alltoall", "everybody's message to everybody", kAllToAll, 1, {}, all_to_all},
+      {"hpio", "collective I/O in regions", kHpio, 2, {.window = 32}, hpio},
+  };
+  return table;
+}
+
+const Pattern* find_pattern(std::string_view name) {
+  for (const Pattern& each : patterns())
+    if (each.name == name) return &each;
+  return nullptr;
+}
+
+}  // namespace haichi::patterns
