@@ -7,7 +7,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi import simulation_picture
+from haichi import simulation_io_picture, simulation_picture
 from launch_prefix import clean_environment
 
 CONFIG, USAGE = 78, 64
@@ -192,6 +192,31 @@ def test_help_names_every_option() -> None:
     for word in text.replace(",", " ").replace(":", " ").split():
         if word.startswith("--"):
             assert f"`{word}`" in manual, word
+
+
+@pytest.mark.slow
+def test_paper_000_figure_10_and_its_picture() -> None:
+    figures = {
+        machine: simulation_io_picture.throughput(words)
+        for machine, words in simulation_io_picture.MACHINES.items()
+    }
+    known, fitted = figures.values()
+    # As far as the machine is known, storage is all that counts.
+    for lines in zip(*known.values(), strict=True):
+        assert max(lines) < 1.04 * min(lines)
+    # Fitted, at 12 aggregators a node: near +67 % over orig and +16 % over normal, orders alike.
+    at_12 = {line: values[-1] for line, values in fitted.items()}
+    shifted = [at_12[order] for order in ORDERS[1:]]
+    assert max(shifted) < 1.01 * min(shifted)
+    assert 1.55 < min(shifted) / at_12["orig"] < 1.75
+    assert 1.1 < min(shifted) / at_12["normal"] < 1.2
+    # One aggregator a node has nothing to lay out; from there the order's gain grows.
+    assert fitted["orig"][0] == fitted["normal"][0]
+    gains = [a / b for a, b in zip(fitted["nd_rank_shift"], fitted["normal"], strict=True)]
+    assert gains == sorted(gains)
+    assert simulation_io_picture.PICTURE.read_text() == simulation_io_picture.picture(figures), (
+        "python -m haichi.simulation_io_picture writes it"
+    )
 
 
 def test_the_picture_of_the_guide_is_what_it_says() -> None:
