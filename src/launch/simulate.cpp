@@ -15,7 +15,7 @@ namespace {
 
 // The words of the command line that need a closer look than CLI11's.
 struct Words {
-  std::string pattern, machine, sweep;
+  std::string pattern, file, machine, sweep, record;
   std::map<std::string_view, std::string> parameters;  // that were given, by name
   std::vector<std::string> assignments;
   bool json = false, per_rank = false;
@@ -49,6 +49,7 @@ std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
   app->add_option("PATTERN", words.pattern, fmt::format("{}", fmt::join(names, ", ")))
       ->required()
       ->check(CLI::IsMember(names));
+  app->add_option("FILE", words.file, "Of alltoallv: a matrix of bytes. Of schedule: a record");
   app->add_option("--nodes", request.nodes, "Nodes of BK and RR")->check(CLI::PositiveNumber);
   app->add_option("--ppn", request.per_node, "Ranks on each of them, default 1")
       ->check(CLI::PositiveNumber);
@@ -71,6 +72,8 @@ std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
   app->add_option("--noise", request.noise, "Mean share that a rank's own work takes longer")
       ->check(CLI::Range(0.0, 100.0));
   app->add_option("--seed", request.seed, "Of skew and noise, default 0");
+  app->add_option("--record", words.record, "Write the schedules (haichi.schedule/1)")
+      ->type_name("FILE");
   app->add_flag("--json", words.json, "As JSON (haichi.simulation/1)");
   app->add_flag("--per-rank", words.per_rank, "With --json: the time of each rank");
   return app;
@@ -83,7 +86,15 @@ std::pair<std::string, std::string> halves(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+Status check_one_case(const SimulateRequest& request, const Words& words) {
+  if (request.cases() == 1 || words.record.empty()) return {};
+  return fail(EINVAL, "--record is of one case, not of {}: say which order and layout",
+              request.cases());
+}
+
 Status read_words(SimulateRequest& request, const Words& words) {
+  if (!words.file.empty())
+    if (auto done = assign(request, "file", words.file); !done) return done;
   for (const auto& [name, value] : words.parameters)
     if (auto done = assign(request, name, value); !done) return done;
   for (const std::string& assignment : words.assignments) {
@@ -91,7 +102,7 @@ Status read_words(SimulateRequest& request, const Words& words) {
     if (auto done = assign(request, key, value); !done)
       return fail(EINVAL, "--set {}: {}", assignment, done.error().text);
   }
-  if (words.sweep.empty()) return {};
+  if (words.sweep.empty()) return check_one_case(request, words);
   const auto [key, values] = halves(words.sweep);
   request.sweep_key = key;
   for (size_t begin = 0; begin <= values.size();) {
@@ -102,7 +113,7 @@ Status read_words(SimulateRequest& request, const Words& words) {
       return fail(EINVAL, "--sweep {}: {}", words.sweep, done.error().text);
     begin = end + 1;
   }
-  return {};
+  return check_one_case(request, words);
 }
 
 }  // namespace
@@ -127,8 +138,12 @@ int simulate_command(Invocation invocation) {
       return refuse(kConfig, done.error().text);
   }
   if (auto done = read_words(request, words); !done) return refuse(kUsage, done.error().text);
+  request.record = !words.record.empty();
   const auto rows = run_simulations(request);
   if (!rows) return refuse(kUsage, rows.error().text);
+  if (!words.record.empty())
+    if (auto done = write_file_atomically(words.record, rows->front().record); !done)
+      return refuse(kUnavailable, done.error().text);
   const std::string text = words.json ? simulations_as_json(request, *rows, words.per_rank)
                                       : simulations_as_table(request, *rows);
   fputs(text.c_str(), stdout);

@@ -9,6 +9,7 @@
 
 #include "base/number_text.h"
 #include "base/os.h"
+#include "patterns/recorded.h"
 #include "placement/formats.h"
 
 namespace haichi::launch {
@@ -55,13 +56,17 @@ Result<Placement> placement_of(const SimulateRequest& request) {
   return found;
 }
 
+std::vector<plan::Schedule*> schedules_of(const patterns::Job& job) {
+  std::vector<plan::Schedule*> schedules;
+  for (const auto& each : job.schedules) schedules.push_back(each.get());
+  return schedules;
+}
+
 Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& placement) {
   const auto job = request.pattern->make({placement, request.machine, request.parameters});
   if (!job) return tl::unexpected(job.error());
-  std::vector<plan::Schedule*> schedules;
-  for (const auto& each : job->schedules) schedules.push_back(each.get());
   const auto outcome =
-      sim::simulate(placement, request.machine, schedules,
+      sim::simulate(placement, request.machine, schedules_of(*job),
                     {.seed = request.seed, .skew_ns = request.skew_ns, .noise = request.noise});
   if (!outcome) return tl::unexpected(outcome.error());
   const sim::Time first = *std::min_element(outcome->start.begin(), outcome->start.end());
@@ -79,6 +84,13 @@ Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& pl
   row.cycles = job->cycles;
   row.why = job->why;
   row.seconds = sim::rank_seconds(*outcome);
+  if (!request.record) return row;
+  // The simulator has used the schedules up.
+  const auto again = request.pattern->make({placement, request.machine, request.parameters});
+  if (!again) return tl::unexpected(again.error());
+  auto record = patterns::record(schedules_of(*again));
+  if (!record) return tl::unexpected(record.error());
+  row.record = *std::move(record);
   return row;
 }
 
@@ -115,6 +127,12 @@ void SimulateRequest::use(const patterns::Pattern& chosen) {
   alternatives.clear();
   for (size_t i = 0; i < chosen.alternatives; ++i)
     alternatives.push_back(patterns::words_of(*patterns::find_parameter(chosen.parameters[i])));
+}
+
+size_t SimulateRequest::cases() const {
+  size_t count = std::max<size_t>(1, sweep_values.size());
+  for (const auto& values : alternatives) count *= values.size();
+  return count;
 }
 
 Status assign(SimulateRequest& request, std::string_view key, const std::string& value) {

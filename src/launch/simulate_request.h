@@ -31,6 +31,10 @@ struct SimulateRequest {
   sim::Machine machine;
   std::string sweep_key;  ///< empty: no sweep
   std::vector<std::string> sweep_values;
+  bool record = false;         ///< the schedules are wanted
+
+  /// How many cases it has.
+  size_t cases() const;
 };
 
 /// What one case comes to.
@@ -44,6 +48,7 @@ struct SimulateRow {
   int64_t messages, network_bytes, file_bytes, program_bytes, cycles;
   std::vector<std::string> why;
   std::vector<double> seconds;  ///< of each rank
+  std::string record;           ///< haichi.schedule/1, if wanted
 };
 
 /// Sets a parameter of the pattern (an alternative also to `all`), nodes, ppn, network or a number

@@ -6,6 +6,9 @@ namespace haichi::patterns {
 namespace {
 
 constexpr std::string_view kAllToAll[] = {"order", "bytes", "window"};
+constexpr std::string_view kAllToAllV[] = {"order", "file", "window"};
+constexpr std::string_view kRing[] = {"bytes", "distance", "window"};
+constexpr std::string_view kRecorded[] = {"file"};
 constexpr std::string_view kHpio[] = {"layout",       "order",        "access",  "region-size",
                                       "region-space", "region-count", "regions", "aggregators",
                                       "per-node",     "buffer",       "window",  "cycles",
@@ -20,7 +23,11 @@ bool Pattern::has(std::string_view parameter) const {
 std::span<const Pattern> patterns() {
   static const Pattern table[] = {
       {"alltoall", "everybody's message to everybody", kAllToAll, 1, {}, all_to_all},
+      {"alltoallv", "the same with the bytes of a matrix", kAllToAllV, 1, {}, all_to_all_v},
+      {"shift", "a message to the next rank of a ring", kRing, 0, {}, shift},
+      {"exchange", "messages with both neighbours in a ring", kRing, 0, {}, exchange},
       {"hpio", "collective I/O in regions", kHpio, 2, {.window = 32}, hpio},
+      {"schedule", "what was recorded", kRecorded, 0, {}, recorded},
   };
   return table;
 }

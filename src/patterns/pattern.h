@@ -42,10 +42,22 @@ const Pattern* find_pattern(std::string_view name);
 /// Everybody's message to everybody (paper 000, section 4.1); see sim/all_to_all.h.
 Result<Job> all_to_all(const Case& of);
 
+/// The same with as many bytes as a file says for each pair (byte_matrix.h); no message where there
+/// are none.
+Result<Job> all_to_all_v(const Case& of);
+
+/// Each rank sends to the one that is `distance` further in a ring and receives from the one that
+/// is as far behind (MPI_Sendrecv); with `exchange` the other way too.
+Result<Job> shift(const Case& of);
+Result<Job> exchange(const Case& of);
+
 /// Everybody's collective access of one file in regions (A. Ching et al., IPDPS 2006; paper 000,
 /// section 4.2), as bench/io/hpio.c does it, by the schedules of src/mpiio. The file is striped
 /// over the machine's servers, and the plan knows it. Ranks' agreement before the access and their
 /// packing of messages take no time.
 Result<Job> hpio(const Case& of);
+
+/// What a file says (recorded.h).
+Result<Job> recorded(const Case& of);
 
 }  // namespace haichi::patterns

@@ -119,6 +119,55 @@ def test_collective_io_in_layouts_and_orders() -> None:
     assert table.splitlines()[-4].split()[:2] == ["packed", "rank"]
 
 
+def test_an_all_to_all_of_unequal_messages(tmp_path: Path) -> None:
+    file = tmp_path / "matrix.csv"
+    rows = [[(a + 1) * 100 if a != b else 0 for b in range(4)] for a in range(4)]
+    file.write_text("\n".join(",".join(map(str, row)) for row in rows))
+    case = ("--nodes", "2", "--ppn", "2", "--order", "rank")
+    (row,) = document(file, *case, pattern="alltoallv")["results"]
+    assert row["messages"] == 12  # nothing to oneself
+    assert row["network_bytes"] == sum(2 * (a + 1) * 100 for a in range(4))
+    file.write_text("\n".join(" ".join(["1k"] * 4) for _ in range(4)))
+    assert "line 1: 1k is no number of bytes" in simulate("alltoallv", file, *case).stderr
+    # With equal messages it is the all-to-all.
+    file.write_text("\n".join(" ".join(["5000"] * 4) for _ in range(4)))
+    (row,) = document(file, *case, pattern="alltoallv")["results"]
+    (equal,) = document("--bytes", "5000", *case)["results"]
+    assert row["worst_us"] == equal["worst_us"]
+
+
+def test_neighbours_in_a_ring() -> None:
+    case = ("--nodes", "4", "--ppn", "4", "--bytes", "1M")
+    (near,) = document(*case, pattern="shift")["results"]
+    (far,) = document(*case, "--distance", "4", pattern="shift")["results"]
+    assert near["network_bytes"] == 4 << 20
+    assert far["network_bytes"] == 16 << 20
+    assert near["worst_us"] < far["worst_us"]
+    (both,) = document(*case, pattern="exchange")["results"]
+    assert both["messages"] == 2 * near["messages"] == 32
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("alltoall", "--order", "nd_shift", "--bytes", "20k", "--window", "2"),
+        ("hpio", "--order", "rank", "--layout", "packed", "--region-count", "300"),
+        ("hpio", "--order", "rank", "--layout", "packed", "--access", "read", "--regions",
+         "contiguous", "--region-count", "300", "--share", "off"),
+    ],
+)  # fmt: skip
+def test_what_was_recorded_takes_as_long(tmp_path: Path, words: tuple[str, ...]) -> None:
+    file, nodes = tmp_path / "schedule.jsonl", ("--nodes", "3", "--ppn", "2")
+    done = simulate(*words, *nodes, "--json", "--per-rank", "--record", file)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["results"]
+    (again,) = document(file, *nodes, "--per-rank", pattern="schedule")["results"]
+    assert again["rank_us"] == row["rank_us"]
+    assert again["file_bytes"] == row["file_bytes"]
+    done = simulate("schedule", file, "--nodes", "4")
+    assert "6 ranks, and the placement has 4" in done.stderr
+
+
 def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:
     case = ("--nodes", "4", "--ppn", "3", "--region-count", "2000", "--per-node", "3")
     handover = ("--order", "rank", "--set", "servers=4", "--sweep", "handover_us=0,5000")
@@ -154,6 +203,14 @@ def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:
         (("hpio", "--nodes", "2", "--region-count", "9" * 18), USAGE, "file would be too large"),
         (("hpio", "--nodes", "2", "--set", "servers=0"), USAGE, "needs a machine with servers"),
         (("hpio", "--nodes", "2", "--set", "servers=1.5"), USAGE, "servers takes a whole number"),
+        (("alltoall", "--nodes", "2", "--record", "x"), USAGE, "is of one case, not of 4"),
+        (("alltoall", "m", "--nodes", "2"), USAGE, "alltoall has no file; it has order, bytes,"),
+        (("alltoallv", "--nodes", "2"), USAGE, "alltoallv takes a file: a matrix"),
+        (("alltoallv", "/no", "--nodes", "2"), USAGE, "cannot open /no"),
+        (("alltoallv", __file__, "--nodes", "2"), USAGE, "test_simulate.py: line 1: "),
+        (("schedule", "--nodes", "2"), USAGE, "schedule takes a file: a recorded schedule"),
+        (("schedule", __file__, "--nodes", "2"), USAGE, "test_simulate.py: line 1: not a JSON"),
+        (("shift", "--nodes", "2", "--distance", "-1"), USAGE, "distance takes a whole number"),
         (("alltoall", "--placement", "/no"), USAGE, "cannot open /no"),
         (("alltoall", "--placement", __file__), USAGE, "test_simulate.py: "),
     ],
