@@ -26,7 +26,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "sim": frozenset({"plan", "topology", "placement", "base"}),
     "patterns": frozenset({"sim", "mpiio", "plan", "placement", "base"}),
     "launch": frozenset(
-        {"patterns", "sim", "collectives", "plan", "topology", "placement", "base"}
+        {"patterns", "sim", "collectives", "plan", "topology", "placement", "trace", "base"}
     ),
 }
 WITH_MPI = frozenset({"mpi", "preload"})

@@ -15,7 +15,7 @@ namespace {
 
 // The words of the command line that need a closer look than CLI11's.
 struct Words {
-  std::string pattern, file, machine, sweep, record;
+  std::string pattern, file, machine, sweep, trace, record;
   std::map<std::string_view, std::string> parameters;  // that were given, by name
   std::vector<std::string> assignments;
   bool json = false, per_rank = false;
@@ -72,6 +72,8 @@ std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
   app->add_option("--noise", request.noise, "Mean share that a rank's own work takes longer")
       ->check(CLI::Range(0.0, 100.0));
   app->add_option("--seed", request.seed, "Of skew and noise, default 0");
+  app->add_option("--trace", words.trace, "Write a report of the run (haichi.report/1)")
+      ->type_name("FILE");
   app->add_option("--record", words.record, "Write the schedules (haichi.schedule/1)")
       ->type_name("FILE");
   app->add_flag("--json", words.json, "As JSON (haichi.simulation/1)");
@@ -87,8 +89,8 @@ std::pair<std::string, std::string> halves(const std::string& text) {
 }
 
 Status check_one_case(const SimulateRequest& request, const Words& words) {
-  if (request.cases() == 1 || words.record.empty()) return {};
-  return fail(EINVAL, "--record is of one case, not of {}: say which order and layout",
+  if (request.cases() == 1 || (words.trace.empty() && words.record.empty())) return {};
+  return fail(EINVAL, "--trace and --record are of one case, not of {}: say which order and layout",
               request.cases());
 }
 
@@ -116,6 +118,13 @@ Status read_words(SimulateRequest& request, const Words& words) {
   return check_one_case(request, words);
 }
 
+Status write_files(const SimulateRow& row, const Words& words) {
+  Status done;
+  if (!words.record.empty()) done = write_file_atomically(words.record, row.record);
+  if (done && !words.trace.empty()) done = write_file_atomically(words.trace, row.report);
+  return done;
+}
+
 }  // namespace
 
 int simulate_command(Invocation invocation) {
@@ -139,11 +148,12 @@ int simulate_command(Invocation invocation) {
   }
   if (auto done = read_words(request, words); !done) return refuse(kUsage, done.error().text);
   request.record = !words.record.empty();
+  if (!words.trace.empty())
+    request.traced_command = fmt::format("haichi simulate {}", fmt::join(invocation.words, " "));
   const auto rows = run_simulations(request);
   if (!rows) return refuse(kUsage, rows.error().text);
-  if (!words.record.empty())
-    if (auto done = write_file_atomically(words.record, rows->front().record); !done)
-      return refuse(kUnavailable, done.error().text);
+  if (auto done = write_files(rows->front(), words); !done)
+    return refuse(kUnavailable, done.error().text);
   const std::string text = words.json ? simulations_as_json(request, *rows, words.per_rank)
                                       : simulations_as_table(request, *rows);
   fputs(text.c_str(), stdout);

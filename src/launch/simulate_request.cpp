@@ -9,6 +9,7 @@
 
 #include "base/number_text.h"
 #include "base/os.h"
+#include "launch/simulate_trace.h"
 #include "patterns/recorded.h"
 #include "placement/formats.h"
 
@@ -65,9 +66,13 @@ std::vector<plan::Schedule*> schedules_of(const patterns::Job& job) {
 Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& placement) {
   const auto job = request.pattern->make({placement, request.machine, request.parameters});
   if (!job) return tl::unexpected(job.error());
-  const auto outcome =
-      sim::simulate(placement, request.machine, schedules_of(*job),
-                    {.seed = request.seed, .skew_ns = request.skew_ns, .noise = request.noise});
+  std::optional<SimulatedTrace> trace;
+  if (!request.traced_command.empty()) trace.emplace(placement);
+  const auto outcome = sim::simulate(placement, request.machine, schedules_of(*job),
+                                     {.seed = request.seed,
+                                      .skew_ns = request.skew_ns,
+                                      .noise = request.noise,
+                                      .observer = trace ? &*trace : nullptr});
   if (!outcome) return tl::unexpected(outcome.error());
   const sim::Time first = *std::min_element(outcome->start.begin(), outcome->start.end());
   const sim::Time last = *std::max_element(outcome->finish.begin(), outcome->finish.end());
@@ -84,6 +89,9 @@ Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& pl
   row.cycles = job->cycles;
   row.why = job->why;
   row.seconds = sim::rank_seconds(*outcome);
+  if (trace)
+    row.report = trace->as_report(request.traced_command, request.pattern->name, request.parameters,
+                                  *job, *outcome);
   if (!request.record) return row;
   // The simulator has used the schedules up.
   const auto again = request.pattern->make({placement, request.machine, request.parameters});

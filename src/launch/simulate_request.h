@@ -32,6 +32,7 @@ struct SimulateRequest {
   std::string sweep_key;  ///< empty: no sweep
   std::vector<std::string> sweep_values;
   bool record = false;         ///< the schedules are wanted
+  std::string traced_command;  ///< not empty: a report is wanted, of this command line
 
   /// How many cases it has.
   size_t cases() const;
@@ -49,6 +50,7 @@ struct SimulateRow {
   std::vector<std::string> why;
   std::vector<double> seconds;  ///< of each rank
   std::string record;           ///< haichi.schedule/1, if wanted
+  std::string report;           ///< haichi.report/1, if wanted
 };
 
 /// Sets a parameter of the pattern (an alternative also to `all`), nodes, ppn, network or a number

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/event_queue.h"
+#include "sim/exchange_log.h"
 #include "sim/matching.h"
 #include "sim/network.h"
 #include "sim/rank_state.h"
@@ -76,6 +77,7 @@ class Run {
       events_.set(uint32_t(r), rank.processor_free);
     }
     outcome_.finish.resize(ranks_.size());
+    if (options.observer) logs_.resize(ranks_.size());
   }
 
   Result<Outcome> to_the_end() {
@@ -164,12 +166,15 @@ class Run {
   Status take(int r, RankState& rank) {
     switch (rank.step.kind) {
       case Step::Kind::send:
+        note_exchange(r, rank, 0);
         return begin_send(r, rank);
       case Step::Kind::receive:
         rank.pending = false;
+        note_exchange(r, rank, 0);
         return post(r, rank);
       case Step::Kind::copy:
         rank.pending = false;
+        note_exchange(r, rank, rank.step.from.size);
         use_processor(r, copy_time(rank.step.from.size));
         return {};
       case Step::Kind::wait:
@@ -221,8 +226,22 @@ class Run {
     return {};
   }
 
+  // For an observer: the rank is at an exchanging step, and moves so many bytes away.
+  void note_exchange(int r, const RankState& rank, int64_t bytes) {
+    if (logs_.empty()) return;
+    logs_[size_t(r)].add(rank.step.round, now_, bytes);
+    if (bytes > 0) options_.observer->moved(r, rank.step.peer < 0 ? r : rank.step.peer, bytes);
+  }
+  void end_exchanges(int r, int64_t round) {
+    if (logs_.empty()) return;
+    logs_[size_t(r)].finish(round, now_, [&](const ExchangeLog::Entry& entry) {
+      options_.observer->exchanged({r, entry.round, entry.begin, now_, entry.bytes});
+    });
+  }
+
   // The send's work on the processor is done: the message goes.
   void issue(int r, RankState& rank) {
+    note_exchange(r, rank, rank.step.from.size);
     const int peer = rank.step.peer;
     const auto round = int32_t(rank.step.round);
     Packet packet{now_, rank.step.from.size, r, peer, kEager, Packet::Kind::eager};
@@ -271,6 +290,7 @@ class Run {
       return;
     }
     if (rank.ended && !storage_.idle(r)) return wait_for_file(r, rank);
+    end_exchanges(r, rank.step.round);
     rank.forget(rank.step.round);
     rank.pending = false;
     if (!rank.ended) return;
@@ -552,13 +572,14 @@ class Run {
   std::vector<Time> link_free_;
   Storage storage_;
   std::vector<Meeting> meetings_;  // by node
-  std::deque<Packet> local_;       // eager messages inside nodes, by time
+  std::deque<Packet> local_;       // eager messages and requests inside nodes, by time
   std::priority_queue<Word> words_;
   uint64_t word_number_ = 0;
   std::vector<Rendezvous> rendezvous_;
   int32_t free_rendezvous_ = -1;
   Matching matching_;
   EventQueue events_;
+  std::vector<ExchangeLog> logs_;  // by rank, if anybody wants to know
   Time now_ = 0;
   Outcome outcome_;
 };

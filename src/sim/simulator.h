@@ -36,12 +36,23 @@ struct AccessRecord {
   Time begin, end;
 };
 
+/// When a rank exchanged for a round: from its first step to its wait.
+struct ExchangeRecord {
+  int rank;
+  int64_t round;
+  Time begin, end;
+  int64_t bytes;  ///< sent and copied
+};
+
 /// Is told what happens, in the order of events.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void received(const MessageRecord&) {}
   virtual void accessed(const AccessRecord&) {}
+  virtual void exchanged(const ExchangeRecord&) {}
+  /// Bytes begin to leave `from` for `to`; a copy within the rank or its node counts too.
+  virtual void moved(int from, int to, int64_t bytes) { (void)from, (void)to, (void)bytes; }
 };
 
 struct Options {

@@ -8,9 +8,12 @@ from pathlib import Path
 import mpis
 import pytest
 from haichi import simulation_io_picture, simulation_picture
+from haichi.report import html, perfetto
+from haichi.report.load import load
+from haichi.report.summary import summarize
 from launch_prefix import clean_environment
 
-CONFIG, USAGE = 78, 64
+CONFIG, UNAVAILABLE, USAGE = 78, 69, 64
 ORDERS = ["rank", "pairwise", "nd_shift", "nd_rank_shift"]
 
 if not mpis.HAICHI.exists():
@@ -168,6 +171,53 @@ def test_what_was_recorded_takes_as_long(tmp_path: Path, words: tuple[str, ...])
     assert "6 ranks, and the placement has 4" in done.stderr
 
 
+def test_a_trace_is_a_report_like_that_of_a_real_run(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    one = (
+        "--order",
+        "rank",
+        "--layout",
+        "packed",
+        "--region-count",
+        "700",
+        "--buffer",
+        "512k",
+        "--per-node",
+        "1",
+    )
+    found = document("--nodes", "3", "--ppn", "2", *one, "--trace", file, pattern="hpio")
+    (row,) = found["results"]
+    report = load(file)
+    (call,) = report.calls()
+    assert call.bytes == row["program_bytes"]
+    assert call.seconds == pytest.approx(row["worst_us"] / 1e6)
+    assert (
+        call.bytes_between
+        == row["network_bytes"]
+        == sum(
+            bytes_
+            for node, to in enumerate(report.traffic.bytes)
+            for other, bytes_ in enumerate(to)
+            if node != other
+        )
+    )
+    assert call.cycles == row["cycles"] > 3
+    assert call.aggregators == [0, 2, 4]
+    assert sum(rank.bytes.read + rank.bytes.write for rank in report.ranks) == row["file_bytes"]
+    for rank in report.ranks:
+        phases = [(event.phase, event.cycle) for event in rank.events]
+        cycles = {("exchange", cycle) for cycle in range(call.cycles)}
+        assert cycles <= set(phases)
+        assert {"read", "write"} <= {phase for phase, _ in phases} or rank.rank % 2 == 1
+        begins = [event.begin_us for event in rank.events]
+        assert begins == sorted(begins)
+        assert all(0 <= e.begin_us <= e.end_us <= row["worst_us"] + 1e-3 for e in rank.events)
+    runs, summary = summarize([file], [report])
+    assert "packed" in html.page(runs, summary)
+    slices = [e for e in json.loads(perfetto.trace(runs))["traceEvents"] if e["ph"] == "X"]
+    assert {e["name"] for e in slices} >= {"Exchange", "Read", "Write", "hpio"}
+
+
 def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:
     case = ("--nodes", "4", "--ppn", "3", "--region-count", "2000", "--per-node", "3")
     handover = ("--order", "rank", "--set", "servers=4", "--sweep", "handover_us=0,5000")
@@ -203,7 +253,7 @@ def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:
         (("hpio", "--nodes", "2", "--region-count", "9" * 18), USAGE, "file would be too large"),
         (("hpio", "--nodes", "2", "--set", "servers=0"), USAGE, "needs a machine with servers"),
         (("hpio", "--nodes", "2", "--set", "servers=1.5"), USAGE, "servers takes a whole number"),
-        (("alltoall", "--nodes", "2", "--record", "x"), USAGE, "is of one case, not of 4"),
+        (("alltoall", "--nodes", "2", "--record", "x"), USAGE, "are of one case, not of 4"),
         (("alltoall", "m", "--nodes", "2"), USAGE, "alltoall has no file; it has order, bytes,"),
         (("alltoallv", "--nodes", "2"), USAGE, "alltoallv takes a file: a matrix"),
         (("alltoallv", "/no", "--nodes", "2"), USAGE, "cannot open /no"),
@@ -211,6 +261,7 @@ def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:
         (("schedule", "--nodes", "2"), USAGE, "schedule takes a file: a recorded schedule"),
         (("schedule", __file__, "--nodes", "2"), USAGE, "test_simulate.py: line 1: not a JSON"),
         (("shift", "--nodes", "2", "--distance", "-1"), USAGE, "distance takes a whole number"),
+        (("shift", "--nodes", "2", "--trace", "/no/t"), UNAVAILABLE, "/no/t"),
         (("alltoall", "--placement", "/no"), USAGE, "cannot open /no"),
         (("alltoall", "--placement", __file__), USAGE, "test_simulate.py: "),
     ],
