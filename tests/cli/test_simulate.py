@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import mpis
 import pytest
 from haichi import simulation_io_picture, simulation_picture
 from haichi.report import html, perfetto
 from haichi.report.load import load
 from haichi.report.summary import summarize
+from haichi.schema import schema_file
+from haichi.simulation import Machine
 from launch_prefix import clean_environment
 
 CONFIG, UNAVAILABLE, USAGE = 78, 69, 64
@@ -23,6 +26,11 @@ if not mpis.HAICHI.exists():
 def simulate(*words: str | Path):
     command = [str(mpis.HAICHI), "simulate", *(str(word) for word in words)]
     return mpis.run_bounded(command, env=clean_environment())
+
+
+def follows(form: str, value: object) -> None:
+    schema = json.loads(schema_file(form).read_text())
+    jsonschema.Draft202012Validator(schema).validate(value)
 
 
 def document(*words: str | Path, pattern: str = "alltoall") -> dict:
@@ -164,6 +172,8 @@ def test_what_was_recorded_takes_as_long(tmp_path: Path, words: tuple[str, ...])
     done = simulate(*words, *nodes, "--json", "--per-rank", "--record", file)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)["results"]
+    head, *lines = (json.loads(line) for line in file.read_text().splitlines())
+    follows("haichi.schedule/1", {"head": head, "steps": lines})
     (again,) = document(file, *nodes, "--per-rank", pattern="schedule")["results"]
     assert again["rank_us"] == row["rank_us"]
     assert again["file_bytes"] == row["file_bytes"]
@@ -187,6 +197,7 @@ def test_a_trace_is_a_report_like_that_of_a_real_run(tmp_path: Path) -> None:
     )
     found = document("--nodes", "3", "--ppn", "2", *one, "--trace", file, pattern="hpio")
     (row,) = found["results"]
+    follows("haichi.report/1", json.loads(file.read_text()))
     report = load(file)
     (call,) = report.calls()
     assert call.bytes == row["program_bytes"]
@@ -216,6 +227,15 @@ def test_a_trace_is_a_report_like_that_of_a_real_run(tmp_path: Path) -> None:
     assert "packed" in html.page(runs, summary)
     slices = [e for e in json.loads(perfetto.trace(runs))["traceEvents"] if e["ph"] == "X"]
     assert {e["name"] for e in slices} >= {"Exchange", "Read", "Write", "hpio"}
+
+
+def test_a_machine_and_a_simulation_follow_their_schemas() -> None:
+    found = document("--nodes", "2", "--region-count", "9", "--sweep", "ppn=1,2", pattern="hpio")
+    follows("haichi.simulation/1", found)
+    follows("haichi.machine/1", found["machine"])
+    # The program's defaults are the model's.
+    default = Machine.model_validate({"schema": "haichi.machine/1"})
+    assert default.model_dump(by_alias=True) == found["machine"]
 
 
 def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:

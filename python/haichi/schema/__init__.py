@@ -17,6 +17,7 @@ from haichi.measure.model import Measurement
 from haichi.paths import ROOT
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
+from haichi.simulation import Machine, Schedule, Simulation
 
 FOLDER = Path(__file__).parent
 REFERENCE = ROOT / "docs" / "guide" / "formats.md"
@@ -41,6 +42,24 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "Printed by `haichi report --json`: the figures of one or more runs.",
     ),
     ("haichi.measure/1", Measurement, "Written by `haichi measure` and `haichi demo`."),
+    (
+        "haichi.machine/1",
+        Machine,
+        "Read by `haichi simulate --machine`, and a part of every simulation. A field that is "
+        "absent has the default that docs/guide/simulation.md gives; unknown fields are refused.",
+    ),
+    (
+        "haichi.simulation/1",
+        Simulation,
+        "Printed by `haichi simulate --json`.",
+    ),
+    (
+        "haichi.schedule/1",
+        Schedule,
+        "Written by `haichi simulate --record`, read by `haichi simulate schedule`. JSON lines: "
+        "the head, then a line for each step. The schema is that of the object `head`, `steps` "
+        "with the first line and the list of all others.",
+    ),
 )
 
 # Forms that only Python writes: every field is there, those that are computed too.
@@ -92,7 +111,7 @@ def reference() -> str:
         made = schema(form, model)
         parts.append(f"\n## {form}\n\n{use}\n\n")
         parts += _object(model.__name__, made)
-        for name in _mentioned(made, made["$defs"]):
+        for name in _mentioned(made, made.get("$defs", {})):
             if name not in described:
                 described.add(name)
                 parts += _object(name, made["$defs"][name])
