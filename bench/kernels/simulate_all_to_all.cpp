@@ -3,7 +3,10 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include "sim/all_to_all.h"
+#include <vector>
+
+#include "collectives/algorithm.h"
+#include "sim/simulator.h"
 
 namespace haichi::bench {
 namespace {
@@ -12,9 +15,14 @@ namespace {
 /// `peak_bytes` is the most memory that the process has had so far.
 void simulate_all_to_all(benchmark::State& state) {
   const auto placement = placement::block(int(state.range(0)), int(state.range(1)));
+  const collectives::Candidate spread = *collectives::parse_candidate("spread(rank)");
   double messages = 0;
   for (auto _ : state) {
-    const auto outcome = sim::simulate_all_to_all(placement, {}, {plan::IssueOrder::rank, 1024, 0});
+    std::vector<std::unique_ptr<plan::Schedule>> schedules;
+    std::vector<plan::Schedule*> all;
+    for (int r = 0; r < placement.ranks(); ++r)
+      all.push_back(schedules.emplace_back(spread.schedule({&placement, r, 1024})).get());
+    const auto outcome = sim::simulate(placement, {}, all);
     if (!outcome) return state.SkipWithError(outcome.error().text.c_str());
     messages = double(outcome->messages);
   }

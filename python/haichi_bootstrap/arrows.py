@@ -24,7 +24,7 @@ ARROWS: dict[str, frozenset[str]] = {
         {"mpi", "collectives", "mpiio", "plan", "topology", "placement", "trace", "base"}
     ),
     "sim": frozenset({"plan", "topology", "placement", "base"}),
-    "patterns": frozenset({"sim", "mpiio", "plan", "placement", "base"}),
+    "patterns": frozenset({"sim", "mpiio", "collectives", "topology", "plan", "placement", "base"}),
     "launch": frozenset(
         {"patterns", "sim", "collectives", "plan", "topology", "placement", "trace", "base"}
     ),

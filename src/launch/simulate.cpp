@@ -81,6 +81,20 @@ std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
   return app;
 }
 
+// A,B(C,D) is A and B(C,D).
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> values(1);
+  int open = 0;
+  for (const char c : text) {
+    open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && open == 0)
+      values.emplace_back();
+    else
+      values.back() += c;
+  }
+  return values;
+}
+
 // KEY and VALUE of KEY=VALUE; VALUE is empty if there is no such thing.
 std::pair<std::string, std::string> halves(const std::string& text) {
   const size_t at = text.find('=');
@@ -104,16 +118,18 @@ Status read_words(SimulateRequest& request, const Words& words) {
     if (auto done = assign(request, key, value); !done)
       return fail(EINVAL, "--set {}: {}", assignment, done.error().text);
   }
-  if (words.sweep.empty()) return check_one_case(request, words);
   const auto [key, values] = halves(words.sweep);
+  // What an algorithm says of the order counts; others have none.
+  const bool by_algorithm = words.parameters.count("algorithm") || key == "algorithm";
+  if (by_algorithm && !words.parameters.count("order"))
+    if (auto done = assign(request, "order", "nd_rank_shift"); !done) return done;
+  if (words.sweep.empty()) return check_one_case(request, words);
   request.sweep_key = key;
-  for (size_t begin = 0; begin <= values.size();) {
-    const size_t end = std::min(values.find(',', begin), values.size());
-    request.sweep_values.push_back(values.substr(begin, end - begin));
+  request.sweep_values = listed(values);
+  for (const std::string& value : request.sweep_values) {
     SimulateRequest tried = request;
-    if (auto done = assign(tried, key, request.sweep_values.back()); !done)
+    if (auto done = assign(tried, key, value); !done)
       return fail(EINVAL, "--sweep {}: {}", words.sweep, done.error().text);
-    begin = end + 1;
   }
   return check_one_case(request, words);
 }

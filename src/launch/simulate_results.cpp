@@ -61,7 +61,8 @@ std::string simulations_as_table(const SimulateRequest& request,
       pattern.name, common_parameters(request, first), first.ranks, first.nodes, request.placement,
       request.machine.network,
       sweep ? fmt::format("; {} as in the first column", request.sweep_key) : "");
-  const size_t width = std::max<size_t>(request.sweep_key.size(), 12);
+  size_t width = std::max<size_t>(request.sweep_key.size(), 12);
+  for (const std::string& value : request.sweep_values) width = std::max(width, value.size());
   if (sweep) text += fmt::format("{:<{}}  ", request.sweep_key, width);
   for (size_t i = 0; i < pattern.alternatives; ++i)
     text += fmt::format("{:<14}", pattern.parameters[i]);

@@ -1,14 +1,13 @@
-#include "sim/all_to_all.h"
-
+#include "patterns/algorithm.h"
 #include "patterns/pattern.h"
 
 namespace haichi::patterns {
 
 Result<Job> all_to_all(const Case& of) {
+  const collectives::Candidate candidate = algorithm_of(of.parameters);
   Job job;
   for (int r = 0; r < of.placement.ranks(); ++r)
-    job.schedules.push_back(std::make_unique<sim::AllToAll>(
-        of.placement, of.parameters.order, r, of.parameters.bytes, of.parameters.window));
+    job.schedules.push_back(candidate.schedule({&of.placement, r, of.parameters.bytes}));
   return job;
 }
 

@@ -5,46 +5,29 @@
 #include <utility>
 
 #include "base/os.h"
+#include "patterns/algorithm.h"
 #include "patterns/byte_matrix.h"
 #include "patterns/pattern.h"
-#include "plan/issue_order.h"
 
 namespace haichi::patterns {
 namespace {
 
-using plan::Step;
-
-// All receives in rank order, then all sends in the issue order, then a wait; as sim/all_to_all.h,
-// but nothing is sent where there are no bytes.
-class AllToAllV : public plan::Schedule {
- public:
-  AllToAllV(const placement::Placement& placement, const ByteMatrix& matrix, plan::IssueOrder order,
-            int me, int window)
-      : order_(placement, order, me), matrix_(matrix), me_(me), window_(window) {}
-
-  bool next(Step& step) override {
-    const int ranks = order_.size();
-    for (; at_ < 2 * ranks; ++at_) {
-      const bool receives = at_ < ranks;
-      const int peer = receives ? at_ : order_.peer(at_ - ranks);
-      const int64_t bytes = receives ? matrix_.bytes(peer, me_) : matrix_.bytes(me_, peer);
-      if (bytes == 0) continue;
-      const plan::Slice slice{receives ? 1 : 0, 0, bytes};
-      step = {.kind = receives ? Step::Kind::receive : Step::Kind::send, .peer = peer};
-      (receives ? step.to : step.from) = slice;
-      ++at_;
-      return true;
-    }
-    return false;
-  }
-  int window() const override { return window_; }
-
- private:
-  const plan::PeerOrder order_;
-  const ByteMatrix& matrix_;
-  const int me_, window_;
-  int at_ = 0;
+// The matrix by rows and by columns: what each rank sends, and what it receives.
+struct Sizes {
+  std::vector<std::vector<int64_t>> out, in;
 };
+
+Sizes sizes_of(const ByteMatrix& matrix, int ranks) {
+  Sizes sizes;
+  for (int me = 0; me < ranks; ++me) {
+    std::vector<int64_t>&out = sizes.out.emplace_back(), &in = sizes.in.emplace_back();
+    for (int peer = 0; peer < ranks; ++peer) {
+      out.push_back(matrix.bytes(me, peer));
+      in.push_back(matrix.bytes(peer, me));
+    }
+  }
+  return sizes;
+}
 
 }  // namespace
 
@@ -55,11 +38,15 @@ Result<Job> all_to_all_v(const Case& of) {
   if (!text) return tl::unexpected(text.error());
   auto matrix = ByteMatrix::parse(*text, of.placement.ranks());
   if (!matrix) return fail(EINVAL, "{}: {}", p.file, matrix.error().text);
-  const auto base = std::make_shared<const ByteMatrix>(*std::move(matrix));
+  const auto base = std::make_shared<const Sizes>(sizes_of(*matrix, of.placement.ranks()));
+  const collectives::Candidate candidate = algorithm_of(p);
   Job job;
   job.base = base;
-  for (int r = 0; r < of.placement.ranks(); ++r)
-    job.schedules.push_back(std::make_unique<AllToAllV>(of.placement, *base, p.order, r, p.window));
+  for (int r = 0; r < of.placement.ranks(); ++r) {
+    const collectives::Exchange x{&of.placement, r, 0, base->out[size_t(r)], base->in[size_t(r)]};
+    if (const std::string why = candidate.refusal(x); !why.empty()) return fail(EINVAL, "{}", why);
+    job.schedules.push_back(candidate.schedule(x));
+  }
   return job;
 }
 

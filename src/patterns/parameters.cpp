@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "base/settings.h"
+#include "collectives/algorithm.h"
 
 namespace haichi::patterns {
 namespace {
@@ -45,6 +46,13 @@ Status assign_file(Parameters& to, const Parameter&, const std::string& text) {
   return {};
 }
 
+Status assign_algorithm(Parameters& to, const Parameter&, const std::string& text) {
+  const auto candidate = collectives::parse_candidate(text);
+  if (!candidate) return tl::unexpected(candidate.error());
+  to.algorithm = candidate->text();
+  return {};
+}
+
 // The words of the type are the values of an enumeration or of a bool, in their order.
 template <auto Member>
 Status assign_word(Parameters& to, const Parameter& self, const std::string& text) {
@@ -67,6 +75,9 @@ Value word(const Parameters& from, const Parameter& self) {
 }
 
 Value file(const Parameters& from, const Parameter&) { return from.file; }
+Value algorithm(const Parameters& from, const Parameter&) {
+  return from.algorithm.empty() ? "spread" : from.algorithm;
+}
 
 using P = Parameters;
 
@@ -103,6 +114,8 @@ constexpr Parameter kTable[] = {
     choice<&P::share>("share", "off|on", "Ranks of a node have memory in common"),
     choice<&P::thread>("thread", "auto|on|off", "A thread of each aggregator accesses the file"),
     choice<&P::holes>("holes", "auto|separate|rmw", "How a window with holes is written"),
+    {"algorithm", "NAME", "Such as ring, bruck(4), node_aware(2), spread(nd_shift,32)",
+     assign_algorithm, algorithm},
     {"file", "FILE", "Of the pattern", assign_file, file},
 };
 

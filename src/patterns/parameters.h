@@ -24,7 +24,9 @@ struct Parameters {
   int64_t bytes = 1024;  ///< of each message
   int window = 0;        ///< most sends outstanding; 0 is no limit
   int distance = 1;      ///< in ranks
-  std::string file;      ///< path
+  /// Of an all-to-all, as collectives/algorithm.h reads it; empty: see algorithm_of().
+  std::string algorithm;
+  std::string file;  ///< path
   // Collective I/O.
   plan::Layout layout = plan::Layout::roundrobin;
   mpiio::Direction access = mpiio::Direction::write;

@@ -5,8 +5,8 @@
 namespace haichi::patterns {
 namespace {
 
-constexpr std::string_view kAllToAll[] = {"order", "bytes", "window"};
-constexpr std::string_view kAllToAllV[] = {"order", "file", "window"};
+constexpr std::string_view kAllToAll[] = {"order", "bytes", "window", "algorithm"};
+constexpr std::string_view kAllToAllV[] = {"order", "file", "window", "algorithm"};
 constexpr std::string_view kRing[] = {"bytes", "distance", "window"};
 constexpr std::string_view kRecorded[] = {"file"};
 constexpr std::string_view kHpio[] = {"layout",       "order",        "access",  "region-size",

@@ -39,7 +39,8 @@ std::span<const Pattern> patterns();
 /// The one of that name, or null.
 const Pattern* find_pattern(std::string_view name);
 
-/// Everybody's message to everybody (paper 000, section 4.1); see sim/all_to_all.h.
+/// Everybody's message to everybody, by an algorithm of src/collectives; by default as paper 000
+/// (section 4.1) has it, except that a rank copies what it has for itself.
 Result<Job> all_to_all(const Case& of);
 
 /// The same with as many bytes as a file says for each pair (byte_matrix.h); no message where there

@@ -351,3 +351,23 @@ def test_the_picture_of_the_guide_is_what_it_says() -> None:
     assert simulation_picture.PICTURE.read_text() == simulation_picture.picture(), (
         "python -m haichi.simulation_picture writes it"
     )
+
+
+def test_algorithms_are_compared_in_a_sweep() -> None:
+    """Few large messages win where blocks are small, many at once where they are large."""
+
+    def means(size: str) -> dict[str, float]:
+        sweep = "algorithm=ring,bruck(2),node_aware(1),spread(nd_rank_shift,32)"
+        out = document("--nodes", "16", "--ppn", "4", "--bytes", size, "--sweep", sweep)
+        return {row["algorithm"]: row["mean_us"] for row in out["results"]}
+
+    small, large = means("8"), means("64k")
+    assert len(small) == len(large) == 4
+    assert small["bruck(2)"] < small["spread(nd_rank_shift,32)"] < small["ring"]
+    assert large["spread(nd_rank_shift,32)"] < large["bruck(2)"]
+
+
+def test_an_unknown_algorithm_is_refused_with_what_there_is() -> None:
+    done = simulate("alltoall", "--nodes", "2", "--algorithm", "magic")
+    assert done.returncode != 0
+    assert "node_aware(LEADERS)" in done.stderr
