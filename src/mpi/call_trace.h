@@ -35,6 +35,7 @@ class CallTrace : public ExecutionObserver {
     const int from = world.node_of(state_.runtime.rank);
     const int to = world.node_of(state_.world_rank[size_t(peer)]);
     (from == to ? record_.bytes_inside : record_.bytes_between) += bytes;
+    record_.messages_between += from != to;
     const std::lock_guard guard(state_.runtime.mutex);
     state_.runtime.recorder.sent(to, bytes);
   }

@@ -57,7 +57,8 @@ json to_json(const CallRecord& call) {
                    {"rmw", call.windows_rmw}}},
                  {"why", call.why},
                  {"bytes_inside", call.bytes_inside},
-                 {"bytes_between", call.bytes_between}};
+                 {"bytes_between", call.bytes_between},
+                 {"messages_between", call.messages_between}};
   if (call.must_cross >= 0) result["bytes_must_cross"] = call.must_cross;
   return result;
 }
@@ -282,7 +283,7 @@ class Merger {
     }
     json &a = merged, &b = call;
     if (a["why"].empty()) std::swap(a, b);  // b is the file's rank 0
-    for (const char* sum : {"bytes", "bytes_inside", "bytes_between"})
+    for (const char* sum : {"bytes", "bytes_inside", "bytes_between", "messages_between"})
       a[sum] = a[sum].get<int64_t>() + b[sum].get<int64_t>();
     for (const char* sum : {"whole", "separate", "rmw"})
       a["windows"][sum] = a["windows"][sum].get<int64_t>() + b["windows"][sum].get<int64_t>();

@@ -19,10 +19,11 @@ struct CallRecord {
   int32_t event_call = -1;  ///< what this rank's trace events of the call carry as `call`
   std::string call;
   bool handled = false;
-  int64_t elapsed_ns = 0;     ///< of the slowest rank if there was an exchange, else of this one
-  int64_t bytes_inside = 0;   ///< sent to ranks of the same node, itself included
-  int64_t bytes_between = 0;  ///< sent to ranks of other nodes
-  int64_t must_cross = -1;    ///< bytes, with any file domains; -1: not known
+  int64_t elapsed_ns = 0;        ///< of the slowest rank if there was an exchange, else of this one
+  int64_t bytes_inside = 0;      ///< sent to ranks of the same node, itself included
+  int64_t bytes_between = 0;     ///< sent to ranks of other nodes
+  int64_t messages_between = 0;  ///< in so many messages
+  int64_t must_cross = -1;       ///< bytes, with any file domains; -1: not known
   int64_t windows_whole = 0, windows_separate = 0, windows_rmw = 0;
   int64_t bytes = 0;  ///< of all ranks; of a call that was passed through, this rank's
   int64_t file_begin = 0, file_end = 0;

@@ -50,6 +50,7 @@ def check_call(call: Call, ranks: int, aggregators: list[int]) -> None:
     assert call.bytes == ranks * BYTES
     assert (call.file_begin, call.file_end) == (0, ranks * BYTES)
     assert call.bytes_inside + call.bytes_between == ranks * BYTES
+    assert 0 < (call.messages_between or 0) <= call.cycles * len(aggregators) * ranks
     assert call.aggregators == aggregators
     assert call.cycles == -(-ranks * BYTES // (len(aggregators) * 65536 // 2))
     assert (call.layout, call.order, call.holes) == ("roundrobin", "nd_rank_shift", "none")

@@ -191,6 +191,9 @@ class Call(Form):
     )
     bytes_inside: Bytes = Field(0, description="Bytes exchanged between ranks of one node.")
     bytes_between: Bytes = Field(0, description="Bytes exchanged between ranks of two nodes.")
+    messages_between: NonNegativeInt | None = Field(
+        None, description="In how many messages these went."
+    )
     bytes_must_cross: Bytes | None = Field(
         None,
         description="Bytes that go between nodes whichever node handles which part of the file: of "

@@ -137,13 +137,22 @@ def _print_group(console: Console, group: CallGroup) -> None:
         _line(
             console,
             f"exchanged {format_bytes(inside)} inside nodes, {format_bytes(between)} between "
-            f"nodes ({format_share(between, inside + between)} between{must_cross(group.calls)})",
+            f"nodes ({format_share(between, inside + between)} between{must_cross(group.calls)})"
+            f"{in_messages(group.calls)}",
             indent=4,
         )
     for reason in group.reasons():
         _line(console, ("why  ", "dim"), reason, indent=4)
     if len(group.calls) > 1:
         _print_calls(console, group.calls)
+
+
+def in_messages(calls: Sequence[Call]) -> str:
+    """In how many messages bytes went between nodes, as words to add."""
+    known = [call.messages_between for call in calls if call.messages_between is not None]
+    if len(known) < len(calls):
+        return ""
+    return f" in {plural(sum(known), 'message')}"
 
 
 def must_cross(calls: Sequence[Call]) -> str:

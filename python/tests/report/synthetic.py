@@ -158,6 +158,7 @@ class _Maker:
             ],
             "bytes_inside": inside,
             "bytes_between": between,
+            "messages_between": 1200,
             "bytes_must_cross": between // 2,
         }  # fmt: skip
 

@@ -120,7 +120,7 @@ def test_the_text_says_what_was_done_and_why(runs: Load) -> None:
         "call 0  MPI_File_write_all  handled by haichi",
         "4 aggregators (roundrobin, ranks 0, 4, 8, 12), order nd_rank_shift, window 32, holes rmw",
         "exchanged 21.4 MiB inside nodes, 64.3 MiB between nodes (75 % between; 32.1 MiB "
-        "had to be)",
+        "had to be) in 1200 messages",
         "why  4 aggregators: one per node (4 nodes), cb_nodes not given",
         "call 2  MPI_File_write_at_all  passed through",
         "why  passed through: atomic mode is on",
