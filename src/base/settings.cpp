@@ -50,6 +50,12 @@ constexpr Setting kTable[] = {
      "on gives each part of the file to an aggregator on the node that has most of its bytes, "
      "where "
      "that saves the network something; off divides the file evenly."},
+    {"io.node_streams", "HAICHI_IO_NODE_STREAMS", "haichi_node_streams", Kind::choice, "auto",
+     "auto|on|off",
+     "Whether the ranks of a node put what they have for an aggregator on another node together, "
+     "in "
+     "memory that they have in common, to be sent as one message; auto is where they have little "
+     "each."},
     {"io.order", "HAICHI_IO_ORDER", "haichi_comm_order", Kind::choice, "nd_rank_shift",
      "rank|pairwise|nd_shift|nd_rank_shift",
      "Order in which a rank issues its messages of an exchange (paper 000, section 3)."},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "mpi/own_part_io.h"
 #include "mpiio/collective_buffer.h"
 #include "mpiio/domains_by_bytes.h"
+#include "mpiio/node_streams.h"
 
 namespace haichi::mpi {
 namespace {
@@ -85,8 +87,12 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
   const FileState::Windows windows = state.windows(plan);
   if (windows.meeting && state.rank == 0)
     record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
+  if (plan.stream_part > 0 && !windows.streaming && state.rank == 0)
+    record.why.emplace_back("but every rank sends its own: a node has no memory in common");
+  std::optional<mpiio::NodeStreams> streams;
+  if (windows.streaming) streams.emplace(state.placement, plan, state.rank, windows.streams);
   mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others,
-                                   windows.meeting != nullptr);
+                                   windows.meeting != nullptr, streams ? &*streams : nullptr);
   Runtime::BorrowedWorker worker;  // outlives the buffers, which wait for it
   if (plan.file_thread && schedule.my_aggregator() >= 0) worker = state.runtime.borrow_worker();
   mpiio::CollectiveBuffer buffers({.plan = &plan,
@@ -94,6 +100,8 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .own = &request.access,
                                    .others = &others,
                                    .windows = windows.of_aggregator,
+                                   .streams = streams ? streams->areas() : nullptr,
+                                   .placement = &state.placement,
                                    .memory = static_cast<std::byte*>(call.memory),
                                    .memory_pattern = request.memory,
                                    .file = state.aggregator_file(),

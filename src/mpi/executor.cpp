@@ -118,7 +118,7 @@ void Executor::copy(const Step& step) {
     buffers_->gather(step.from, middle.get());
     buffers_->scatter(step.to, middle.get());
   }
-  if (observer_) observer_->moved(step.peer, step.from.size);
+  if (observer_ && step.peer >= 0) observer_->moved(step.peer, step.from.size);
 }
 
 void Executor::finish(Transfer& transfer) {

@@ -12,6 +12,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/datatype.h"
 #include "mpi/hints.h"
+#include "mpiio/node_streams.h"
 
 namespace haichi::mpi {
 namespace {
@@ -30,6 +31,14 @@ constexpr int64_t kLeastBufferOfNode = 512 << 10;
 constexpr int64_t kMostBuffer = 16 << 20;
 // Where memory is short, collective buffers shrink down to this; below, calls are passed through.
 constexpr int64_t kSmallestWindow = 64 << 10;
+
+/// Where something of any type may begin.
+int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+mpiio::Choice choice_of(std::string_view word) {
+  if (word == "auto") return mpiio::Choice::automatic;
+  return word == "on" ? mpiio::Choice::on : mpiio::Choice::off;
+}
 
 std::string file_system_refusal(int fd) {
   struct stat file;
@@ -171,10 +180,8 @@ mpiio::TwoPhaseOptions FileState::options() const {
   options.may_go_direct =
       settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";
   options.may_share = settings_.text("io.share") == "on";
-  const std::string& thread = settings_.text("io.thread");
-  options.file_thread = thread == "on"    ? mpiio::FileThread::on
-                        : thread == "off" ? mpiio::FileThread::off
-                                          : mpiio::FileThread::automatic;
+  options.file_thread = choice_of(settings_.text("io.thread"));
+  options.node_streams = choice_of(settings_.text("io.node_streams"));
   options.keep_local = settings_.text("io.locality") == "on";
   options.stripe_unit = settings_.number("io.stripe_unit");
   options.stripes = int(std::min<int64_t>(settings_.number("io.stripes"), INT32_MAX));
@@ -228,20 +235,40 @@ FileState::Windows FileState::windows(const mpiio::TwoPhasePlan& plan) {
     if (placement.same_node(all[a], rank)) here.push_back(int(a));
     if (all[a] == rank) result.of_aggregator[a] = own_memory();
   }
-  if (plan.shares && !here.empty()) share_with_node(plan, here);
-  if (!plan.shares || here.empty() || !node_memory_) return result;
+  const int64_t windows = aligned(int64_t(here.size()) * 2 * plan.window_bytes);
+  const int64_t streams = mpiio::NodeStreams::memory_of(placement, plan, placement.node_of(rank));
+  if (plan.shares) share_with_node(size_t(windows + streams));
+  result.streaming = agree_on_streams(plan, streams == 0 || node_memory_);
+  if (!plan.shares || !node_memory_ || (here.empty() && !result.streaming)) return result;
   result.meeting = node_memory_.get();
+  result.streams = node_memory_->data() + windows;
   for (size_t i = 0; i < here.size(); ++i)
     result.of_aggregator[size_t(here[i])] =
         node_memory_->data() + int64_t(i) * 2 * plan.window_bytes;
   return result;
 }
 
-void FileState::share_with_node(const mpiio::TwoPhasePlan& plan,
-                                const std::vector<int>& aggregators) {
-  const size_t bytes = aggregators.size() * 2 * size_t(plan.window_bytes);
+// The answer holds as long as the same is asked of every node's memory: what a node has got it
+// keeps.
+bool FileState::agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine) {
+  MemoryAsked asked{plan.window_bytes, plan.stream_part, plan.shares, plan.aggregators.ranks};
+  if (memory_asked_ == asked) return streams_agreed_;
+  memory_asked_ = std::move(asked);
+  streams_agreed_ = false;
+  if (plan.stream_part == 0) return false;
+  const int64_t have = mine;
+  int64_t all = 0;
+  streams_agreed_ =
+      real().Allreduce(&have, &all, 1, handles().int64, handles().op_min, comm) == MPI_SUCCESS &&
+      all == 1;
+  return streams_agreed_;
+}
+
+void FileState::share_with_node(size_t bytes) {
   const bool alone = placement.ranks_on(placement.node_of(rank)).size() < 2;
-  if (alone || node_memory_refused_ || (node_memory_ && node_memory_->size() >= bytes)) return;
+  if (bytes == 0 || alone || node_memory_refused_ ||
+      (node_memory_ && node_memory_->size() >= bytes))
+    return;
   node_memory_.reset();
   auto made = NodeMemory::make(comm, placement, rank, bytes);
   if (made) {

@@ -78,8 +78,11 @@ class FileState {
   struct Windows {
     std::vector<std::byte*> of_aggregator;  ///< as CollectiveBuffer::Config::windows
     NodeMeeting* meeting = nullptr;         ///< null if the node shares no memory
+    std::byte* streams = nullptr;           ///< of NodeStreams, if the node has any
+    bool streaming = false;                 ///< nodes have streams; equal on all ranks
   };
-  /// Collective over the ranks of the node if the plan shares.
+  /// Collective over the ranks of the node if the plan shares, over those of the file if it
+  /// streams.
   Windows windows(const mpiio::TwoPhasePlan& plan);
   /// Largest collective buffer, up to what the hints ask for, with which this rank can carry out an
   /// access of `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
@@ -127,7 +130,8 @@ class FileState {
  private:
   void forget_types();
   void record_hints();
-  void share_with_node(const mpiio::TwoPhasePlan& plan, const std::vector<int>& aggregators);
+  void share_with_node(size_t bytes);
+  bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);
 
   Settings settings_;
   std::string view_refusal_;
@@ -138,6 +142,16 @@ class FileState {
   int64_t own_capacity_ = 0;
   std::unique_ptr<NodeMemory> node_memory_;
   bool node_memory_refused_ = false;
+  /// What decides how much memory the ranks of each node have in common.
+  struct MemoryAsked {
+    int64_t window_bytes = 0;
+    int64_t stream_part = 0;
+    bool shares = false;
+    std::vector<int> aggregators;
+    friend bool operator==(const MemoryAsked&, const MemoryAsked&) = default;
+  };
+  MemoryAsked memory_asked_;      // of the last access
+  bool streams_agreed_ = false;   // of that one: all nodes have got what they need for streams
   std::vector<int> aggregators_;  // of the options in force; empty: to be computed
 };
 

@@ -30,8 +30,7 @@ void CollectiveBuffer::start_round(int64_t round) {
 
 CollectiveBuffer::Seen CollectiveBuffer::seen(const Place& place) const {
   const Window& mine = windows_[place.parity];
-  if (place.kind == Place::Kind::view)
-    return {&(*config_.others)[size_t(place.who)], mine.memory - mine.extent.begin};
+  if (place.kind == Place::Kind::view) return seen_by(place.who, mine);
   const plan::Extent extent = config_.plan->domains.window(place.who, mine.cycle);
   return {config_.own, config_.windows[size_t(place.who)] +
                            place.parity * config_.plan->window_bytes - extent.begin};
@@ -46,6 +45,17 @@ void CollectiveBuffer::for_each_block(const plan::Slice& slice, Visit&& visit) {
         slice.begin, end, 0, [&](int64_t at, int64_t n) { visit(config_.memory + at, n); });
     return;
   }
+  if (place.kind == Place::Kind::stream) return visit(config_.streams + slice.begin, slice.size);
+  if (place.kind == Place::Kind::node_view) {
+    const Window& window = windows_[place.parity];
+    for (const int rank : config_.placement->ranks_on(place.who)) {
+      const Seen bytes = seen_by(rank, window);
+      bytes.access->for_each_block(bytes.access->position_of(window.extent.begin),
+                                   bytes.access->position_of(window.extent.end),
+                                   [&](int64_t at, int64_t n) { visit(bytes.origin + at, n); });
+    }
+    return;
+  }
   const Seen bytes = seen(place);
   bytes.access->for_each_block(slice.begin, end,
                                [&](int64_t at, int64_t n) { visit(bytes.origin + at, n); });
@@ -55,6 +65,8 @@ std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
   const Place place = Place::of(slice.buffer);
   const int64_t end = slice.begin + slice.size;
   if (place.kind == Place::Kind::window) return windows_[place.parity].memory + slice.begin;
+  if (place.kind == Place::Kind::stream) return config_.streams + slice.begin;
+  if (place.kind == Place::Kind::node_view) return nullptr;  // others' bytes lie between
   if (place.kind == Place::Kind::own_memory) {
     const auto at = config_.memory_pattern->contiguous_at(slice.begin, end);
     return at ? config_.memory + *at : nullptr;
@@ -80,7 +92,7 @@ void CollectiveBuffer::scatter(const plan::Slice& slice, const std::byte* in) {
 
 bool CollectiveBuffer::order_free(const plan::Slice& slice) {
   const Place place = Place::of(slice.buffer);
-  if (place.kind != Place::Kind::view) return true;
+  if (place.kind != Place::Kind::view && place.kind != Place::Kind::node_view) return true;
   Window& window = windows_[place.parity];
   cover(window);
   return !window.overlap;

@@ -25,7 +25,9 @@ class CollectiveBuffer : public plan::Buffers {
     /// By aggregator (index): its two windows of plan->window_bytes each, that of even cycles
     /// first. Null where this rank cannot reach them; never null for its own.
     std::vector<std::byte*> windows;
-    std::byte* memory;          ///< origin of the user's buffer
+    std::byte* streams = nullptr;  ///< NodeStreams::areas(); null if this node has none
+    const placement::Placement* placement = nullptr;  ///< needed where any node has streams
+    std::byte* memory;                                ///< origin of the user's buffer
     PatternPtr memory_pattern;  ///< positions: those of the access, relative to its begin
     AggregatorFile file;
     Holes holes = Holes::automatic;
@@ -64,6 +66,9 @@ class CollectiveBuffer : public plan::Buffers {
     std::byte* origin;  // where offset 0 of the file would lie
   };
   Seen seen(const Place& place) const;
+  Seen seen_by(int rank, const Window& mine) const {
+    return {&(*config_.others)[size_t(rank)], mine.memory - mine.extent.begin};
+  }
   void cover(Window& window) const;
   /// Has access() run on the window, by the worker if there is one.
   template <class FileAccess>

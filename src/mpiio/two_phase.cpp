@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mpiio/domains_by_bytes.h"
+#include "mpiio/node_streams.h"
 #include "mpiio/read_cost.h"
 
 namespace haichi::mpiio {
@@ -30,6 +31,14 @@ constexpr int64_t kDirectPieceApart = 1 << 20;
 constexpr int64_t kLeastWindow = 128 << 10;
 // As many cycles as overlapping is worth: its gain is the part of the first and the last.
 constexpr int64_t kOverlappingCycles = 8;
+
+// Where the ranks of a node have no more than this for an aggregator and cycle, in the mean, one
+// message for all of them costs less than one each, if a node has at least that many fewer in a
+// call. See "Streams of a node" in docs/notes.md.
+constexpr int64_t kStreamedPart = 2 << 10;
+constexpr double kLeastSpared = 64;
+// The cycles of streams before the first of the access: a meeting each.
+constexpr int64_t kFirstStage = -2;
 
 plan::Extent range_of(const std::vector<RankDemand>& demands) {
   plan::Extent range{INT64_MAX, INT64_MIN};
@@ -80,10 +89,49 @@ std::string why_direct(const placement::Placement& placement, const TwoPhaseOpti
 /// Empty if the aggregators shall access the file between exchanging, or why a thread shall.
 std::string why_file_thread(const placement::Placement& placement, const TwoPhaseOptions& options,
                             int64_t cycles) {
-  if (cycles < 2 || options.file_thread == FileThread::off) return "";
+  if (cycles < 2 || options.file_thread == Choice::off) return "";
   // On a single node the ranks copy, and have no processor to spare.
-  if (placement.nodes() == 1 && options.file_thread != FileThread::on) return "";
+  if (placement.nodes() == 1 && options.file_thread != Choice::on) return "";
   return "a thread of each aggregator accesses the file while messages travel";
+}
+
+/// What a rank has for an aggregator in a cycle, in the mean over those that may have something, in
+/// bytes. Where a rank's pieces are is not looked at: it may have less for more of them.
+int64_t mean_message(const TwoPhasePlan& plan, const std::vector<RankDemand>& demands) {
+  int64_t bytes = 0, messages = 0;
+  for (const RankDemand& demand : demands) {
+    if (demand.hull.empty()) continue;
+    const int64_t windows = demand.hull.size() / plan.window_bytes + 1;
+    bytes += demand.bytes;
+    messages += demand.blocks < windows
+                    ? std::min(windows, demand.blocks + demand.bytes / plan.window_bytes)
+                    : windows;
+  }
+  return bytes / std::max<int64_t>(1, messages);
+}
+
+/// How many messages fewer a node has in a call if its ranks have one together: in the mean.
+double messages_spared(const placement::Placement& placement, const TwoPhasePlan& plan) {
+  const double nodes = placement.nodes();
+  const double elsewhere = double(plan.aggregators.ranks.size()) * (nodes - 1) / nodes;
+  return (placement.ranks() / nodes - 1) * elsewhere * double(plan.domains.cycles());
+}
+
+/// Decides on streams of nodes: sets what the plan has of them and says why.
+void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& options,
+                  const std::vector<RankDemand>& demands, TwoPhasePlan& plan) {
+  const bool some_have_company = placement.ranks() > placement.nodes();
+  if (placement.nodes() == 1 || !some_have_company || !options.may_share ||
+      options.node_streams == Choice::off || plan.domains.cycles() == 0)
+    return;
+  const int64_t mean = mean_message(plan, demands);
+  const bool asked = options.node_streams == Choice::on;
+  if (!asked && (mean > kStreamedPart || messages_spared(placement, plan) < kLeastSpared)) return;
+  plan.stream_part = asked ? plan.window_bytes : kStreamedPart;
+  plan.stream_memory = options.stream_memory;
+  plan.why.push_back(fmt::format(
+      "one message per node, aggregator and cycle between nodes: {}a rank has {} bytes in the mean",
+      asked ? "asked for; " : "", mean));
 }
 
 int64_t window_size(const plan::Extent& range, int aggregators, const TwoPhaseOptions& options) {
@@ -153,6 +201,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   std::string thread = why_file_thread(placement, options, result.domains.cycles());
   result.file_thread = !thread.empty();
   if (result.file_thread) result.why.push_back(std::move(thread));
+  plan_streams(placement, options, demands, result);
   result.why.push_back(
       fmt::format("messages in order {}, at most {} sends outstanding", name_of(options.order),
                   options.window ? std::to_string(options.window) : "any number of"));
@@ -161,57 +210,101 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
 
 TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan,
                                    int me, const Access& own, const std::vector<Access>& others,
-                                   bool shares)
-    : plan_(plan), placement_(placement), me_(me), own_(own), others_(others), shares_(shares) {
+                                   bool shares, NodeStreams* streams)
+    : plan_(plan),
+      placement_(placement),
+      me_(me),
+      own_(own),
+      others_(others),
+      shares_(shares),
+      streams_(streams),
+      streaming_(streams && streams->from(placement.node_of(me))) {
   const std::vector<int>& ranks = plan.aggregators.ranks;
   const plan::PeerOrder order(placement, plan.order, me);
+  bool windows_here = false;
   for (int a = 0; a < int(ranks.size()); ++a) {
     aggregators_in_order_.push_back(a);
     if (ranks[size_t(a)] == me) my_aggregator_ = a;
-    meets_ = meets_ || (shares && placement.same_node(ranks[size_t(a)], me));
+    windows_here = windows_here || placement.same_node(ranks[size_t(a)], me);
   }
-  meets_ = meets_ && placement.ranks_on(placement.node_of(me)).size() > 1;
+  const bool alone = placement.ranks_on(placement.node_of(me)).size() < 2;
+  meets_ = streaming_ || (shares && windows_here && !alone);
+  if (streaming_) cycle_ = kFirstStage;
   std::sort(aggregators_in_order_.begin(), aggregators_in_order_.end(), [&](int a, int b) {
     return order.position_of(ranks[size_t(a)]) < order.position_of(ranks[size_t(b)]);
   });
   if (my_aggregator_ >= 0)
-    for (int k = 0; k < order.size(); ++k) {
-      const int peer = order.peer(k);
-      if (!others[size_t(peer)].empty() && !copies(peer)) peers_in_order_.push_back(peer);
-    }
+    for (int k = 0; k < order.size(); ++k)
+      if (wants_messages(order.peer(k))) peers_in_order_.push_back(order.peer(k));
 }
 
 bool TwoPhaseSchedule::copies(int peer) const {
   return peer == me_ || (shares_ && placement_.same_node(peer, me_));
 }
 
+/// True if this aggregator may exchange streams with the peer's node.
+bool TwoPhaseSchedule::speaks_for_node(int peer) const {
+  const int node = placement_.node_of(peer);
+  return streams_ && !placement_.same_node(peer, me_) && streams_->from(node);
+}
+
+/// True if messages go between this aggregator and the peer, or a node that the peer speaks for.
+bool TwoPhaseSchedule::wants_messages(int peer) const {
+  if (!speaks_for_node(peer)) return !others_[size_t(peer)].empty() && !copies(peer);
+  const int node = placement_.node_of(peer);
+  if (peer != streams_->speaker(node, my_aggregator_)) return false;
+  const auto ranks = placement_.ranks_on(node);
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [&](int r) { return !others_[size_t(r)].empty(); });
+}
+
 void TwoPhaseSchedule::add_aggregator_side(int64_t cycle) {
-  if (my_aggregator_ < 0) return;
-  const plan::Extent window = plan_.domains.window(my_aggregator_, cycle);
-  if (window.empty()) return;
+  if (my_aggregator_ < 0 || plan_.domains.window(my_aggregator_, cycle).empty()) return;
   for (const int peer : peers_in_order_) {
-    const Access& access = others_[size_t(peer)];
-    const int64_t from = access.position_of(window.begin), to = access.position_of(window.end);
-    if (from >= to) continue;
-    const plan::Slice slice{place(Place::Kind::view, cycle, peer), from, to - from};
-    if (plan_.direction == Direction::write)
-      add(cycle, exchange_step(Step::Kind::receive, peer, {}, slice));
-    else
-      add(cycle, exchange_step(Step::Kind::send, peer, slice, {}));
+    if (!speaks_for_node(peer)) {
+      add_message_of(cycle, peer);
+    } else if (const int node = placement_.node_of(peer); !add_stream_of(cycle, node)) {
+      for (const int each : placement_.ranks_on(node)) add_message_of(cycle, each);
+    }
   }
+}
+
+void TwoPhaseSchedule::add_message_of(int64_t cycle, int peer) {
+  const Part part = part_of(others_[size_t(peer)], plan_.domains.window(my_aggregator_, cycle));
+  if (part.size() <= 0) return;
+  const plan::Slice slice{place(Place::Kind::view, cycle, peer), part.begin, part.size()};
+  if (plan_.direction == Direction::write)
+    add(cycle, exchange_step(Step::Kind::receive, peer, {}, slice));
+  else
+    add(cycle, exchange_step(Step::Kind::send, peer, slice, {}));
+}
+
+/// The message for all ranks of the node; false if each of them has its own.
+bool TwoPhaseSchedule::add_stream_of(int64_t cycle, int node) {
+  const plan::Extent window = plan_.domains.window(my_aggregator_, cycle);
+  int64_t bytes = 0;
+  for (const int peer : placement_.ranks_on(node))
+    bytes += part_of(others_[size_t(peer)], window).size();
+  if (bytes > streams_->most(node)) return false;
+  if (bytes == 0) return true;
+  const int peer = streams_->speaker(node, my_aggregator_);
+  const plan::Slice slice{place(Place::Kind::node_view, cycle, node), 0, bytes};
+  if (plan_.direction == Direction::write)
+    add(cycle, exchange_step(Step::Kind::receive, peer, {}, slice));
+  else
+    add(cycle, exchange_step(Step::Kind::send, peer, slice, {}));
+  return true;
 }
 
 void TwoPhaseSchedule::add_rank_side(int64_t cycle, bool copied) {
   const bool writing = plan_.direction == Direction::write;
   for (const int a : aggregators_in_order_) {
     const int peer = plan_.aggregators.ranks[size_t(a)];
-    if (copies(peer) != copied) continue;
-    const plan::Extent window = plan_.domains.window(a, cycle);
-    if (window.empty()) continue;
-    const int64_t from = own_.position_of(window.begin), to = own_.position_of(window.end);
-    if (from >= to) continue;
-    const plan::Slice memory{Place{}.number(), from - own_.begin(), to - from};
-    const plan::Slice there{place(Place::Kind::others, cycle, a), from, to - from};
+    if (copies(peer) != copied || add_own_stream(cycle, a)) continue;
+    const Part part = part_of(own_, plan_.domains.window(a, cycle));
+    if (part.size() <= 0) continue;
+    const plan::Slice memory{Place{}.number(), part.begin - own_.begin(), part.size()};
+    const plan::Slice there{place(Place::Kind::others, cycle, a), part.begin, part.size()};
     if (copied)
       add(cycle, exchange_step(Step::Kind::copy, peer, writing ? memory : there,
                                writing ? there : memory));
@@ -220,6 +313,48 @@ void TwoPhaseSchedule::add_rank_side(int64_t cycle, bool copied) {
     else
       add(cycle, exchange_step(Step::Kind::receive, peer, {}, memory));
   }
+}
+
+/// True if what this rank has for the aggregator is part of a stream, whose message is added if
+/// this rank speaks for its node.
+bool TwoPhaseSchedule::add_own_stream(int64_t cycle, int aggregator) {
+  if (!streaming_ || !is_elsewhere(aggregator)) return false;
+  const int node = placement_.node_of(me_);
+  const NodeStreams::Stream stream = streams_->stream(cycle, aggregator);
+  if (stream.bytes > streams_->most(node)) return false;
+  if (stream.bytes == 0 || streams_->speaker(node, aggregator) != me_) return true;
+  const int peer = plan_.aggregators.ranks[size_t(aggregator)];
+  const plan::Slice slice{place(Place::Kind::stream, cycle, 0), stream.slot, stream.bytes};
+  if (plan_.direction == Direction::write)
+    add(cycle, exchange_step(Step::Kind::send, peer, slice, {}));
+  else
+    add(cycle, exchange_step(Step::Kind::receive, peer, {}, slice));
+  return true;
+}
+
+/// This rank's copies into (from) the streams of a cycle. They have no peer: their bytes are only
+/// on their way.
+void TwoPhaseSchedule::add_stream_copies(int64_t cycle, int64_t round) {
+  const bool writing = plan_.direction == Direction::write;
+  for (const int a : aggregators_in_order_) {
+    if (!is_elsewhere(a)) continue;
+    const Part part = part_of(own_, plan_.domains.window(a, cycle));
+    if (part.size() <= 0) continue;
+    const NodeStreams::Stream stream = streams_->stream(cycle, a);
+    if (stream.bytes > streams_->most(placement_.node_of(me_))) continue;
+    const plan::Slice memory{Place{}.number(), part.begin - own_.begin(), part.size()};
+    const plan::Slice there{place(Place::Kind::stream, cycle, 0), stream.slot + stream.before,
+                            part.size()};
+    add(round,
+        exchange_step(Step::Kind::copy, -1, writing ? memory : there, writing ? there : memory));
+  }
+}
+
+void TwoPhaseSchedule::publish(int64_t cycle) {
+  if (cycle >= plan_.domains.cycles()) return;
+  for (const int a : aggregators_in_order_)
+    if (is_elsewhere(a))
+      streams_->publish(cycle, a, part_of(own_, plan_.domains.window(a, cycle)).size());
 }
 
 void TwoPhaseSchedule::add_messages(int64_t cycle) {
@@ -256,6 +391,27 @@ void TwoPhaseSchedule::add_plain(int64_t cycle, Step::Kind kind) {
   add(cycle, step);
 }
 
+// See "Streams of a node" in docs/notes.md for why a row of the table and an area are free when
+// they are used. What is published by a call of next() is read in calls behind a meeting.
+void TwoPhaseSchedule::begin_streams(int64_t stage) {
+  const bool writing = plan_.direction == Direction::write;
+  if (stage == kFirstStage) {
+    for (int64_t c = 0; c < (writing ? 3 : 1); ++c) publish(c);
+    add_plain(0, Step::Kind::node_meet);
+  } else if (writing) {
+    for (int64_t c = 0; c < std::min<int64_t>(2, plan_.domains.cycles()); ++c)
+      add_stream_copies(c, 0);
+    add_plain(0, Step::Kind::node_meet);
+  }
+}
+
+void TwoPhaseSchedule::end_streams() {
+  const int64_t last = plan_.domains.cycles() - 1;
+  add_plain(last, Step::Kind::wait);
+  add_plain(last, Step::Kind::node_meet);
+  add_stream_copies(last, last);
+}
+
 // See "Overlapping cycles" in docs/notes.md for why the windows are free when they are used.
 void TwoPhaseSchedule::fill_writing(int64_t cycle) {
   auto issue = [&](int64_t c) {
@@ -269,6 +425,10 @@ void TwoPhaseSchedule::fill_writing(int64_t cycle) {
   const bool last = cycle + 1 == plan_.domains.cycles();
   if (cycle > 0) add_file_wait(cycle - 1);
   if (!last) issue(cycle + 1);
+  if (streaming_) {
+    publish(cycle + 3);
+    if (cycle + 2 < plan_.domains.cycles()) add_stream_copies(cycle + 2, cycle + 1);
+  }
   add_plain(cycle, Step::Kind::wait);
   if (meets_) add_plain(cycle, Step::Kind::node_meet);
   add_file_access(cycle);
@@ -284,19 +444,34 @@ void TwoPhaseSchedule::fill_reading(int64_t cycle) {
   if (cycle == 0) read(0);
   add_file_wait(cycle);
   add_messages(cycle);
+  if (streaming_) publish(cycle + 1);
   if (cycle > 0) add_plain(cycle - 1, Step::Kind::wait);
   if (meets_) add_plain(cycle, Step::Kind::node_meet);
   if (cycle + 1 < plan_.domains.cycles()) read(cycle + 1);
   add_rank_side(cycle, true);
+  if (streaming_ && cycle > 0) add_stream_copies(cycle - 1, cycle);
+}
+
+/// The steps of `cycle_`, of what comes before the first or behind the last; false at the end.
+bool TwoPhaseSchedule::fill() {
+  const int64_t cycles = plan_.domains.cycles();
+  const bool reading = plan_.direction == Direction::read;
+  if (cycles == 0 || cycle_ >= cycles + (streaming_ && reading ? 1 : 0)) return false;
+  if (cycle_ < 0)
+    begin_streams(cycle_);
+  else if (cycle_ == cycles)
+    end_streams();
+  else
+    reading ? fill_reading(cycle_) : fill_writing(cycle_);
+  ++cycle_;
+  return true;
 }
 
 bool TwoPhaseSchedule::next(Step& step) {
   while (at_ == steps_.size()) {
-    if (cycle_ == plan_.domains.cycles()) return false;
     steps_.clear();
     at_ = 0;
-    plan_.direction == Direction::write ? fill_writing(cycle_) : fill_reading(cycle_);
-    ++cycle_;
+    if (!fill()) return false;
   }
   step = steps_[at_++];
   return true;

@@ -19,8 +19,8 @@ namespace haichi::mpiio {
 
 enum class Direction { read, write };
 
-/// Whether a thread beside the exchange accesses an aggregator's file.
-enum class FileThread { automatic, on, off };
+/// What a user says of something that haichi decides by its cost.
+enum class Choice { automatic, on, off };
 
 /// What the user and the file system ask for; equal on all ranks of the file.
 struct TwoPhaseOptions {
@@ -34,7 +34,11 @@ struct TwoPhaseOptions {
   bool may_shrink = true;     ///< windows may be smaller than half a buffer, to overlap more cycles
   bool may_go_direct = true;  ///< ranks may access the file themselves where that is cheaper
   bool may_share = true;      ///< ranks of a node may use common memory
-  FileThread file_thread = FileThread::automatic;
+  Choice file_thread = Choice::automatic;   ///< a thread beside the exchange accesses the file
+  Choice node_streams = Choice::automatic;  ///< one message per node and aggregator
+  /// Most bytes of memory for these, for each rank of a node: as many as each may have packed in
+  /// messages of its own (src/mpi/executor.cpp).
+  int64_t stream_memory = 1 << 20;
   bool keep_local = true;  ///< file domains may go where their bytes are
   int stripes = 0;         ///< servers that the file is striped over; 0: not known
 };
@@ -61,7 +65,11 @@ struct TwoPhasePlan {
   bool shares =
       false;  ///< ranks of a node put their bytes into its aggregators' windows themselves
   bool file_thread = false;  ///< aggregators read and write by a thread beside the exchange
-  int64_t must_cross = -1;   ///< bytes that cross the network with any domains; -1: not known
+  /// Bytes that each rank of a node has in the mean, at most, where the node sends an aggregator
+  /// one message for all of them (NodeStreams); 0: every rank sends its own.
+  int64_t stream_part = 0;
+  int64_t stream_memory = 0;  ///< most bytes of memory for that, for each rank of a node
+  int64_t must_cross = -1;    ///< bytes that cross the network with any domains; -1: not known
   std::vector<std::string> why;
 };
 
@@ -78,6 +86,8 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
                             Direction direction, const std::vector<RankDemand>& demands);
 
+class NodeStreams;
+
 /// What a slice of the schedule is of. A collective buffer holds two windows, that of an even cycle
 /// and that of an odd one, so that one can be exchanged while the other is read or written.
 struct Place {
@@ -86,14 +96,17 @@ struct Place {
     window,      ///< this aggregator's window: bytes relative to its begin
     view,        ///< this aggregator's window through rank `who`'s view: positions of its access
     others,      ///< aggregator `who`'s window (its index) through this rank's own view
+    node_view,   ///< this aggregator's window through the views of node `who`'s ranks, one after
+                 ///< the other: all that they have in it
+    stream,      ///< the areas of NodeStreams on this node
   };
   Kind kind = Kind::own_memory;
   int parity = 0;  ///< of the cycle
   int who = 0;
 
   /// As the number that a plan::Slice has.
-  int number() const { return (who * 2 + parity) * 4 + int(kind); }
-  static Place of(int number) { return {Kind(number % 4), number / 4 % 2, number / 8}; }
+  int number() const { return (who * 2 + parity) * 8 + int(kind); }
+  static Place of(int number) { return {Kind(number % 8), number / 8 % 2, number / 16}; }
 };
 
 /// One rank's steps. A round is a cycle. Only non-empty transfers appear.
@@ -103,14 +116,18 @@ struct Place {
 /// read. (Paper 000, Fig. 11, has exchange and file access in a row.)
 ///
 /// Where the ranks of a node share memory, what a rank has for an aggregator of its own node is a
-/// copy into (from) that aggregator's window, and the node meets once a cycle.
+/// copy into (from) that aggregator's window, and the node meets once a cycle. Where it has
+/// streams, what a rank has for an aggregator of another node is a copy too, and one rank sends
+/// (receives) what all have. See "Streams of a node" in docs/notes.md.
 class TwoPhaseSchedule : public plan::Schedule {
  public:
   /// `own` is this rank's access. `others[r]` is rank r's access as far as this rank's windows
   /// need it; empty vector if this rank is not an aggregator. `shares`: this rank's node shares
-  /// memory, which all its ranks must say alike. All must outlive the schedule.
+  /// memory, which all its ranks must say alike. `streams`: null if no node has any, which all
+  /// ranks of the file must say alike. All must outlive the schedule.
   TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan, int me,
-                   const Access& own, const std::vector<Access>& others, bool shares);
+                   const Access& own, const std::vector<Access>& others, bool shares,
+                   NodeStreams* streams = nullptr);
 
   bool next(plan::Step& step) override;
   int window() const override { return plan_.window; }
@@ -118,6 +135,7 @@ class TwoPhaseSchedule : public plan::Schedule {
   int my_aggregator() const { return my_aggregator_; }
 
  private:
+  bool fill();
   void fill_writing(int64_t cycle);
   void fill_reading(int64_t cycle);
   void add(int64_t cycle, plan::Step step) {
@@ -127,11 +145,32 @@ class TwoPhaseSchedule : public plan::Schedule {
   void add_plain(int64_t cycle, plan::Step::Kind kind);
   void add_messages(int64_t cycle);
   void add_aggregator_side(int64_t cycle);
+  void add_message_of(int64_t cycle, int peer);
+  bool add_stream_of(int64_t cycle, int node);
   void add_rank_side(int64_t cycle, bool copied);
+  void begin_streams(int64_t stage);
+  void end_streams();
+  void publish(int64_t cycle);
+  bool add_own_stream(int64_t cycle, int aggregator);
+  void add_stream_copies(int64_t cycle, int64_t round);
   void add_file_access(int64_t cycle);
   void add_file_wait(int64_t cycle);
   /// True if what goes between this rank and `peer` is copied, not sent.
   bool copies(int peer) const;
+  bool is_elsewhere(int aggregator) const {
+    return !placement_.same_node(plan_.aggregators.ranks[size_t(aggregator)], me_);
+  }
+  bool speaks_for_node(int peer) const;
+  bool wants_messages(int peer) const;
+  /// Positions of `access` in a window.
+  struct Part {
+    int64_t begin, end;
+    int64_t size() const { return end - begin; }
+  };
+  static Part part_of(const Access& access, const plan::Extent& window) {
+    if (window.empty()) return {0, 0};
+    return {access.position_of(window.begin), access.position_of(window.end)};
+  }
 
   static int place(Place::Kind kind, int64_t cycle, int who) {
     return Place{kind, int(cycle % 2), who}.number();
@@ -143,7 +182,9 @@ class TwoPhaseSchedule : public plan::Schedule {
   const Access& own_;
   const std::vector<Access>& others_;
   const bool shares_;
-  bool meets_ = false;  // the node has windows in common memory and more than one rank
+  NodeStreams* const streams_;
+  bool streaming_ = false;  // this rank's node has streams
+  bool meets_ = false;      // the node has windows or streams in memory that its ranks share
   int my_aggregator_ = -1;
   std::vector<int> aggregators_in_order_;  // indices, in this rank's issue order
   std::vector<int> peers_in_order_;        // ranks, in this rank's issue order; aggregators only

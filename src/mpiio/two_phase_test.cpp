@@ -10,6 +10,7 @@
 #include <set>
 
 #include "mpiio/collective_buffer.h"
+#include "mpiio/node_streams.h"
 #include "support/checking_executor.h"
 #include "support/random_placement.h"
 
@@ -67,8 +68,20 @@ struct Job {
   MemoryFile file;
   std::vector<Status> statuses;
   FileTotals totals;
+  test::CheckTally tally;
+  bool streamed = false;
 
   bool shares(int node) const { return sharing_nodes >> node & 1; }
+  /// As the ranks of a real job agree: all nodes that need memory in common have it.
+  bool may_stream(const TwoPhasePlan& plan) const {
+    bool any = false;
+    for (int n = 0; n < placement.nodes(); ++n) {
+      const bool needed = NodeStreams::memory_of(placement, plan, n) > 0;
+      if (needed && !shares(n)) return false;
+      any = any || needed;
+    }
+    return any;
+  }
 
   Status run(uint64_t seed) {
     std::vector<RankDemand> demands;
@@ -84,12 +97,22 @@ struct Job {
     std::vector<int> nodes;
     std::vector<std::vector<std::byte>> windows(
         plan.aggregators.ranks.size(), std::vector<std::byte>(size_t(2 * plan.window_bytes)));
+    streamed = may_stream(plan);
+    std::vector<std::vector<int64_t>> node_memory;
+    for (int n = 0; n < placement.nodes(); ++n)
+      node_memory.emplace_back(
+          size_t(NodeStreams::memory_of(placement, plan, n) + 7) / sizeof(int64_t), -1);
+    std::vector<std::unique_ptr<NodeStreams>> streams;
     std::vector<plan::Schedule*> schedule_list;
     std::vector<plan::Buffers*> buffer_list;
     for (int r = 0; r < placement.ranks(); ++r) {
-      schedules.push_back(std::make_unique<TwoPhaseSchedule>(
-          placement, plan, r, accesses[size_t(r)], accesses, shares(placement.node_of(r))));
       nodes.push_back(placement.node_of(r));
+      streams.push_back(std::make_unique<NodeStreams>(
+          placement, plan, r,
+          reinterpret_cast<std::byte*>(node_memory[size_t(nodes.back())].data())));
+      schedules.push_back(std::make_unique<TwoPhaseSchedule>(
+          placement, plan, r, accesses[size_t(r)], accesses, shares(nodes.back()),
+          streamed ? streams.back().get() : nullptr));
       std::vector<std::byte*> reached;
       for (size_t a = 0; a < windows.size(); ++a) {
         const int owner = plan.aggregators.ranks[a];
@@ -103,6 +126,8 @@ struct Job {
                                    .own = &accesses[size_t(r)],
                                    .others = &accesses,
                                    .windows = reached,
+                                   .streams = streams.back()->areas(),
+                                   .placement = &placement,
                                    .memory = memory[size_t(r)].data(),
                                    .memory_pattern = memory_patterns[size_t(r)],
                                    .file = {&file, 3, true},
@@ -111,9 +136,9 @@ struct Job {
       schedule_list.push_back(schedules.back().get());
       buffer_list.push_back(buffers.back().get());
     }
-    const Status done =
-        test::run_checked(schedule_list, buffer_list,
-                          {.seed = seed, .completion = test::Completion::either, .nodes = nodes});
+    const Status done = test::run_checked(
+        schedule_list, buffer_list,
+        {.seed = seed, .completion = test::Completion::either, .nodes = nodes}, &(tally = {}));
     statuses.clear();
     totals = {};
     for (const auto& b : buffers) {
@@ -138,7 +163,9 @@ Job random_job(test::Random& random, std::vector<int>& owner) {
   job.options.buffer = random.between(1, 200);
   if (random.below(3) == 0) job.options.stripe_unit = random.between(1, 64);
   job.holes = Holes(random.below(3));
-  job.sharing_nodes = uint32_t(random.below(1 << 9));
+  job.sharing_nodes = random.below(3) ? UINT32_MAX : uint32_t(random.below(1 << 9));
+  job.options.node_streams = Choice(random.below(3));
+  if (random.below(2)) job.options.stream_memory = random.between(0, 200);
   job.options.keep_local = random.below(2);
   job.has_workers = random.below(4) == 0;
   owner.assign(size_t(random.between(0, 800)), -1);
@@ -235,6 +262,132 @@ Job interleaved(int ranks, int64_t pieces, int64_t size, int64_t stride) {
   return job;
 }
 
+/// Ranks of several nodes, some with company, that have streams in a run of many cycles.
+Job streaming_job(test::Random& random, std::vector<int>& owner) {
+  for (;;) {
+    Job job = random_job(random, owner);
+    const placement::Placement& all = job.placement;
+    if (all.nodes() < 2 || all.ranks() == all.nodes() || owner.size() < 100) continue;
+    job.sharing_nodes = UINT32_MAX;
+    job.options.node_streams = Choice::on;
+    job.options.aggregators = int(random.between(2, all.ranks()));
+    job.options.layout = plan::Layout::roundrobin;
+    job.options.buffer = random.between(8, 60);
+    job.has_workers = false;
+    return job;
+  }
+}
+
+TEST(NodeStreams, CarryTheSameBytesInFewerMessages) {
+  int64_t fewer = 0;
+  for (uint64_t seed = 0; seed < 1500; ++seed) {
+    test::Random random(seed);
+    std::vector<int> owner;
+    Job job = streaming_job(random, owner);
+    const auto untouched = job.memory;
+    fill_memory(job, owner);
+    const auto filled = job.memory;
+    std::vector<std::byte> files[2];
+    int64_t messages[2][2];  // by direction, then with streams or without
+    for (const bool on : {false, true}) {
+      job.options.node_streams = on ? Choice::on : Choice::off;
+      job.direction = Direction::write;
+      job.memory = filled;
+      job.file.bytes.clear();
+      Status done = job.run(seed);
+      ASSERT_TRUE(done) << seed << ": " << done.error().text;
+      ASSERT_TRUE(on || !job.streamed);
+      files[on] = job.file.bytes;
+      messages[0][on] = job.tally.messages;
+      job.direction = Direction::read;
+      job.memory = untouched;
+      done = job.run(seed + 1);
+      ASSERT_TRUE(done) << seed << ": " << done.error().text;
+      ASSERT_EQ(job.memory, filled) << seed;
+      messages[1][on] = job.tally.messages;
+    }
+    ASSERT_EQ(files[0], files[1]) << seed << ": " << test::describe(job.placement);
+    for (const auto& m : messages) {
+      ASSERT_LE(m[1], m[0]) << seed;
+      fewer += m[0] - m[1];
+    }
+  }
+  EXPECT_GT(fewer, 1000);
+}
+
+TEST(NodeStreams, AreOneMessagePerNodeAggregatorAndCycle) {
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    for (const int64_t memory : {1000, 20}) {
+      Job job = interleaved(12, 120, 8, 8);
+      job.placement = placement::round_robin(3, 4);
+      job.direction = direction;
+      job.options.buffer = 2 * 192;  // two pieces of each rank in a window
+      job.options.keep_local = false;
+      job.options.node_streams = Choice::on;
+      job.options.stream_memory = memory;
+      job.sharing_nodes = UINT32_MAX;
+      ASSERT_TRUE(job.run(1));
+      EXPECT_TRUE(job.streamed);
+      // 3 aggregators with 20 cycles; 2 other nodes of 4 ranks. A stream has 64 bytes, of which 20
+      // bytes of memory a rank are too little.
+      EXPECT_EQ(job.tally.messages, memory == 1000 ? 3 * 20 * 2 : 3 * 20 * 2 * 4);
+    }
+  }
+}
+
+TEST(NodeStreams, ReadersOfTheSameBytesAllGetThem) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    test::Random random(seed);
+    std::vector<int> owner;
+    Job job = streaming_job(random, owner);
+    job.direction = Direction::read;
+    for (int64_t at = 0; at < 300; ++at) job.file.bytes.push_back(value_at(size_t(at)));
+    std::vector<std::vector<std::byte>> wanted;
+    for (int r = 0; r < job.placement.ranks(); ++r) {
+      const int64_t begin = random.below(200), size = random.below(4) ? random.below(200) : 0;
+      const int64_t end = std::max(begin, std::min<int64_t>(begin + size, 300));
+      job.accesses[size_t(r)] = Access(View{}, begin, end - begin);
+      job.memory_patterns[size_t(r)] = Pattern::block(end - begin);
+      job.memory[size_t(r)].assign(size_t(end - begin), std::byte{0});
+      wanted.emplace_back(job.file.bytes.begin() + begin, job.file.bytes.begin() + end);
+    }
+    const Status done = job.run(seed);
+    ASSERT_TRUE(done) << seed << ": " << done.error().text;
+    ASSERT_EQ(job.memory, wanted) << seed;
+  }
+}
+
+/// What the plan says of pieces of that size on a placement.
+int64_t stream_part(const placement::Placement& placement, int64_t piece, Choice choice,
+                    int64_t count = 4096) {
+  TwoPhaseOptions options;
+  options.may_go_direct = false;
+  options.may_shrink = false;
+  options.buffer = 512 << 10;
+  options.node_streams = choice;
+  const int64_t ranks = placement.ranks();
+  std::vector<RankDemand> demands;
+  for (int64_t r = 0; r < ranks; ++r) {
+    const plan::Extent hull{r * piece, ((count - 1) * ranks + r + 1) * piece};
+    demands.push_back({hull, count * piece, count});
+  }
+  return plan_two_phase(placement, options, Direction::write, demands).stream_part;
+}
+
+TEST(NodeStreams, AreChosenForSmallMessagesOfRanksInCompany) {
+  const auto many = placement::block(8, 32), few = placement::block(4, 2);
+  EXPECT_GT(stream_part(many, 64, Choice::automatic), 0);       // 1 KiB of each rank in a window
+  EXPECT_EQ(stream_part(many, 1 << 20, Choice::automatic), 0);  // each piece fills windows
+  EXPECT_EQ(stream_part(few, 64, Choice::automatic), 0);        // 32 KiB
+  EXPECT_EQ(stream_part(few, 64, Choice::on), 256 << 10);
+  // One cycle of 2 x 7 messages fewer does not pay the meetings, 31 x 7 do.
+  EXPECT_EQ(stream_part(placement::block(8, 3), 64, Choice::automatic, 16), 0);
+  EXPECT_GT(stream_part(many, 64, Choice::automatic, 16), 0);
+  EXPECT_EQ(stream_part(many, 64, Choice::off), 0);
+  EXPECT_EQ(stream_part(placement::block(64, 1), 64, Choice::on), 0);
+  EXPECT_EQ(stream_part(placement::block(1, 64), 64, Choice::on), 0);
+}
+
 TEST(TwoPhase, HolesOfDensePiecesAreReadAndOfWidePiecesAreNot) {
   Job dense = interleaved(2, 100, 64, 128);
   ASSERT_TRUE(dense.run(1));
@@ -287,8 +440,10 @@ TEST(TwoPhase, OverlappingWritersLeaveOneWritersBytesAndTheRestRight) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     test::Random random(seed);
     Job job;
-    job.placement = test::random_placement(random, 4);
+    job.placement = test::random_placement(random, 6);
     job.options.buffer = random.between(8, 64);
+    job.options.node_streams = Choice(random.below(3));
+    job.sharing_nodes = UINT32_MAX;
     std::vector<std::set<int>> writers(200);
     for (int r = 0; r < job.placement.ranks(); ++r) {
       const int64_t begin = random.below(100), size = random.between(0, 100);

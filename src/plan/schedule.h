@@ -25,7 +25,7 @@ struct Step {
   enum class Kind : uint8_t {
     send,        ///< `from` goes to `peer`; at most `Schedule::window()` are outstanding
     receive,     ///< `to` is filled from `peer`; posted at once, complete after a wait
-    copy,        ///< `from` to `to` within the rank
+    copy,        ///< `from` to `to` within the rank; `peer` is whose bytes they become, or -1
     file_read,   ///< file bytes [file_begin, +to.size) into `to`; the last one is complete before
     file_write,  ///< `from` to file bytes [file_begin, ...); the back end knows which are real
     file_wait,   ///< the last file_read or file_write is complete, and its slice free

@@ -8,6 +8,7 @@
  *   FAULT_AFTER=BYTES   writes fail only once this process has written that much
  *   FAULT_MEMORY=EMFILE memory in common cannot be made (memfd_create of haichi)
  *   FAULT_PAGES=ENOSPC  it can be made, but has no pages (posix_fallocate)
+ *   FAULT_RANK=N        these two on rank N of the job only
  *   FAULT_THREAD=EAGAIN haichi is given no thread (pthread_create of it or of the C++ library)
  *   FAULT_CUT=BYTES     the first pread finds the file truncated to that size
  *   FAULT_SAY=FILE      a word in FILE for every call: which thread made it, main or other
@@ -45,6 +46,14 @@ static int error_of(const char* variable) {
   if (strcmp(name, "EAGAIN") == 0) return EAGAIN;
   fprintf(stderr, "faultio: unknown error %s\n", name);
   exit(3);
+}
+
+/* As MPICH's and Open MPI's launchers tell it. */
+static int on_this_rank(void) {
+  const char* wanted = getenv("FAULT_RANK");
+  const char* rank = getenv("PMI_RANK");
+  if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
+  return !wanted || (rank && strcmp(rank, wanted) == 0);
 }
 
 static void say_who(void) {
@@ -115,7 +124,8 @@ ssize_t pread64(int fd, void* data, size_t size, off_t at) {
 }
 
 int memfd_create(const char* name, unsigned flags) {
-  const int error = strcmp(name, "haichi") == 0 ? error_of("FAULT_MEMORY") : 0;
+  const int ours = strcmp(name, "haichi") == 0 && on_this_rank();
+  const int error = ours ? error_of("FAULT_MEMORY") : 0;
   if (error) {
     errno = error;
     return -1;
@@ -139,7 +149,8 @@ static int faulty_fallocate(const char* function, int fd, off_t offset, off_t si
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   const ssize_t n = readlink(link, name, sizeof name - 1);
   name[n < 0 ? 0 : n] = 0;
-  const int error = strstr(name, "memfd:haichi") ? error_of("FAULT_PAGES") : 0;
+  const int ours = strstr(name, "memfd:haichi") && on_this_rank();
+  const int error = ours ? error_of("FAULT_PAGES") : 0;
   if (error) return error;
   return ((int (*)(int, off_t, off_t))dlsym(RTLD_NEXT, function))(fd, offset, size);
 }

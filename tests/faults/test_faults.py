@@ -54,18 +54,21 @@ def faultio(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Probe:
     """One run of probe.c under haichi and what its ranks were told."""
 
-    def __init__(self, mpi: mpis.Mpi, *arguments: str, preload: str = "", **env: str) -> None:
+    def __init__(
+        self, mpi: mpis.Mpi, *arguments: str, preload: str = "", ranks: int = RANKS, **env: str
+    ) -> None:
+        self.ranks = ranks
         program = mpi.compile(HERE / "probe.c")
         environment = mpi.preload(**env)
         if preload:
             environment["LD_PRELOAD"] += ":" + preload
-        self.done = mpi.run(RANKS, [program, *arguments], environment, timeout=60)
+        self.done = mpi.run(ranks, [program, *arguments], environment, timeout=60)
         self.calls = [match.groups() for match in CALL.finditer(self.done.stdout)]
 
     def classes(self, call: str) -> set[str]:
         """The error classes that the ranks got from a call; all ranks must have got one."""
         found = [c[2] for c in self.calls if c[1] == call]
-        assert len(found) == RANKS, self.done.stdout + self.done.stderr
+        assert len(found) == self.ranks, self.done.stdout + self.done.stderr
         return set(found)
 
     def verdicts(self, call: str) -> set[str]:
@@ -169,6 +172,38 @@ def test_ranks_of_a_node_copy_where_they_can(mpi: mpis.Mpi, tmp_path: Path) -> N
     report = tmp_path / "report.json"
     Probe(mpi, str(tmp_path / "x"), HAICHI_REPORT=str(report), HAICHI_IO_AGGREGATORS="2")
     assert report.read_text().count("share memory: copies, no messages") == 2
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_if_one_node_has_no_memory_no_node_has_streams(
+    mpi: mpis.Mpi, tmp_path: Path, faultio: Path, refused: bool
+) -> None:
+    """Two nodes of two ranks; the memory of one is made by rank 2. Ranks of the other must not
+    expect streams from it, nor send it any."""
+    placement, report = tmp_path / "placement.json", tmp_path / "report.json"
+    placement.write_text(json.dumps({"version": 1, "map": [[0, 2, 2, 1]]}))
+    fault = {"FAULT_MEMORY": "EMFILE", "FAULT_RANK": "2"} if refused else {}
+    probe = Probe(
+        mpi,
+        str(tmp_path / "x"),
+        preload=str(faultio),
+        ranks=4,
+        HAICHI_PLACEMENT=str(placement),
+        HAICHI_REPORT=str(report),
+        HAICHI_IO_NODE_STREAMS="on",
+        **CYCLES,
+        **fault,
+    )
+    assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    (calls,) = (file["calls"] for file in json.loads(report.read_text())["files"])
+    assert [call["handled"] for call in calls] == [True, True]
+    for call in calls:
+        # Each of two aggregators and cycles has one stream, or a message of both other ranks.
+        most = 2 * call["cycles"]
+        sent = call["messages_between"]
+        assert (sent > most) if refused else (0 < sent <= most)
+    assert ("a node has no memory in common" in report.read_text()) == refused
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ void choose_hints(Plan& plan, Rng& rng) {
        rng.pick<std::string>({"rank", "pairwise", "nd_shift", "nd_rank_shift"}));
   hint(40, "haichi_comm_window", std::to_string(rng.pick<int64_t>({0, 1, 2, 4, 32})));
   hint(40, "haichi_holes", rng.pick<std::string>({"auto", "separate", "rmw"}));
+  hint(60, "haichi_node_streams", rng.pick<std::string>({"on", "on", "off"}));
   const std::string how = rng.pick<std::string>({"enable", "enable", "automatic"});
   hint(50, "romio_cb_write", how);
   hint(50, "romio_cb_read", how);
