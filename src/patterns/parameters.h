@@ -37,7 +37,7 @@ struct Parameters {
   int64_t buffer = 16 << 20;  ///< bytes of a collective buffer
   Cycles cycles = Cycles::overlapping;
   bool share = true;  ///< ranks of a node have memory in common
-  mpiio::FileThread thread = mpiio::FileThread::automatic;
+  mpiio::Choice thread = mpiio::Choice::automatic;
   mpiio::Holes holes = mpiio::Holes::automatic;
 };
 
