@@ -21,6 +21,7 @@ from haichi.measure import (
     issue_orders,
     network,
     one_node,
+    pruning,
     record,
 )
 from haichi.measure.model import Measurement
@@ -234,6 +235,32 @@ def one_node_command(
             progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "one-node.json", compare=True)
+
+
+@app.command("pruning")
+def pruning_command(
+    kind: Annotated[
+        str | None, typer.Option(help="Jobs of one kind alone, such as line, torus or 6-D.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The JSON file to write (haichi.pruning/1).")
+    ] = None,
+) -> None:
+    """Every algorithm of an all-to-all simulated on 75 jobs of up to 384 nodes, against what the
+    model leaves of them."""
+    console = record.console()
+    with one_line():
+        progress = progress_on(record.console(stderr=True))
+        cases = list(pruning.simulated(paths.program("pruning-study"), kind, progress))
+    found = pruning.all_figures(cases)
+    console.print(pruning.table(found))
+    console.print(
+        f"{len(cases)} cases; the best kept in {100 * pruning.SURVIVAL:.0f} % at a trial cost "
+        f"below {pruning.TRIAL_COST}: {'reached' if pruning.reached(found) else 'not reached'}"
+    )
+    where = out or paths.OUT / "measure" / "pruning.json"
+    pruning.save(where, cases, found)
+    console.print(f"all cases: {where}")
 
 
 @app.command(
