@@ -8,14 +8,13 @@ test_oracle.py judges.
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import mpis
 import pytest
-from oracle_support import fast_folder, placement, preloads, yielding
+from oracle_support import calls_of, fast_folder, placement, preloads, yielding
 
 HERE = Path(__file__).parent
 FORTRAN = HERE.parent / "fortran"
@@ -69,7 +68,7 @@ def assert_same(expected: bytes, found: bytes) -> None:
 
 def assert_handled(report: Path) -> None:
     """haichi saw collective calls and carried out each of them."""
-    calls = [call for file in json.loads(report.read_text())["files"] for call in file["calls"]]
+    calls = calls_of(report)
     assert calls and all(call["handled"] for call in calls), "haichi passed calls through"
 
 
@@ -99,16 +98,36 @@ def hdf5_flags(mpi: mpis.Mpi) -> list[str]:
     return library_flags(f"hdf5-{mpi.abi}", f"libhdf5-{mpi.abi}-dev")
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_h5py(ranks: int, fast_folder: Path) -> None:
-    """Debian's h5py, which is built on Open MPI."""
+def h5py() -> tuple[mpis.Mpi, str]:
+    """Debian's h5py, which is built on Open MPI: that MPI and its Python."""
     mpi = usable("openmpi-4.1.4")
     python = "/usr/bin/python3"
     # Debian has a serial build beside it, and chooses by what started the program.
     probe = [python, "-c", "import h5py._debian_h5py_mpi, mpi4py"]
     if subprocess.run(probe, capture_output=True).returncode != 0:
         pytest.skip("no h5py with MPI for /usr/bin/python3: apt install python3-h5py-mpi")
+    return mpi, python
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_h5py(ranks: int, fast_folder: Path) -> None:
+    """Nine datasets, each read collectively four times."""
+    mpi, python = h5py()
     compare(mpi, ranks, [python, HERE / "client_h5py.py"], fast_folder)
+    calls = calls_of(fast_folder / "report.json")
+    assert sum(call["call"].startswith("MPI_File_read") for call in calls) >= 4 * 9
+
+
+def test_h5write_is_collective(fast_folder: Path) -> None:
+    """The demo's h5py program writes and reads collectively, as it says."""
+    mpi, python = h5py()
+    report = fast_folder / "report.json"
+    words = [python, mpis.ROOT / "bench" / "io" / "h5write.py", fast_folder / "x.h5", "columns"]
+    env = mpi.preload(HAICHI_REPORT=str(report))
+    mpi.run(2, [*words, "64"], env, timeout=60, check=True)
+    assert_handled(report)
+    kinds = {call["call"].split("_")[2] for call in calls_of(report) if call["bytes"] == 8 * 64**2}
+    assert kinds == {"write", "read"}
 
 
 @pytest.mark.parametrize("name", DEBIAN)
