@@ -11,7 +11,7 @@ namespace haichi::study {
 struct Job {
   std::string kind;     ///< what is special about it: "paper 004", "compact", "line", ...
   std::string name;     ///< "4x3x2"
-  std::string network;  ///< as sim::Machine has it
+  std::string network;  ///< as machine::Machine has it
   std::vector<int> seats;
   placement::Placement placement;
 };

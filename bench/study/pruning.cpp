@@ -26,8 +26,8 @@ constexpr int64_t kSizes[] = {8, 32, 64, 128, 256, 1024, 4096, 32768, 262144};
 
 // Links of 5 GB/s and four network interfaces a node, as the Tofu interconnect has them (Ajima et
 // al., HOTI 2011); 0.3 us of work for a message. The rest is as in docs/guide/simulation.md.
-sim::Machine machine_of(const study::Job& job) {
-  sim::Machine machine;
+machine::Machine machine_of(const study::Job& job) {
+  machine::Machine machine;
   machine.network = job.network;
   machine.seats = job.seats;
   machine.link_gbs = 5;
@@ -39,29 +39,14 @@ sim::Machine machine_of(const study::Job& job) {
   return machine;
 }
 
-// What a measurement of that machine would find.
-collectives::Costs costs_of(const sim::Machine& machine) {
-  collectives::Costs costs;
-  costs.latency = machine.latency_ns * 1e-9;
-  costs.hop = machine.hop_ns * 1e-9;
-  costs.local_latency = machine.local_latency_ns * 1e-9;
-  costs.send = machine.send_ns * 1e-9;
-  costs.receive = (machine.receive_ns + machine.match_ns) * 1e-9;
-  costs.copy = machine.copy_gbs * 1e9;
-  costs.eager_bytes = machine.eager_bytes;
-  costs.port = machine.out_gbs * 1e9;
-  costs.link = machine.link_gbs * 1e9;
-  return costs;
-}
-
-// What it would find if it were wrong about the work for a message.
+// What a measurement would find if it were wrong about the work for a message.
 collectives::Costs with_work(collectives::Costs costs, double factor) {
   costs.send *= factor;
   costs.receive *= factor;
   return costs;
 }
 
-Result<double> simulated(const study::Job& job, const sim::Machine& machine,
+Result<double> simulated(const study::Job& job, const machine::Machine& machine,
                          const Candidate& candidate, int64_t block) {
   std::vector<std::unique_ptr<plan::Schedule>> owned;
   std::vector<plan::Schedule*> schedules;
@@ -74,8 +59,8 @@ Result<double> simulated(const study::Job& job, const sim::Machine& machine,
 }
 
 Status run(const study::Job& job) {
-  const sim::Machine machine = machine_of(job);
-  const collectives::Costs costs = costs_of(machine);
+  const machine::Machine machine = machine_of(job);
+  const collectives::Costs costs = collectives::costs_of(machine);
   const auto shape = topology::parse_shape(job.network);
   if (!shape) return tl::unexpected(shape.error());
   auto traffic = Traffic::make(job.placement, *shape, job.seats);

@@ -16,23 +16,38 @@ ARROWS: dict[str, frozenset[str]] = {
     "trace": frozenset({"base"}),
     "placement": frozenset({"base"}),
     "topology": frozenset({"base"}),
+    "machine": frozenset({"base"}),
     "plan": frozenset({"placement", "base"}),
-    "collectives": frozenset({"plan", "topology", "placement", "base"}),
+    "collectives": frozenset({"plan", "machine", "topology", "placement", "base"}),
     "mpiio": frozenset({"plan", "placement", "trace", "base"}),
-    "mpi": frozenset({"collectives", "mpiio", "plan", "topology", "placement", "trace", "base"}),
-    "preload": frozenset(
-        {"mpi", "collectives", "mpiio", "plan", "topology", "placement", "trace", "base"}
+    "mpi": frozenset(
+        {"collectives", "mpiio", "plan", "machine", "topology", "placement", "trace", "base"}
     ),
-    "sim": frozenset({"plan", "topology", "placement", "base"}),
-    "patterns": frozenset({"sim", "mpiio", "collectives", "topology", "plan", "placement", "base"}),
+    "preload": frozenset(
+        {"mpi", "collectives", "mpiio", "plan", "machine", "topology", "placement", "trace", "base"}
+    ),
+    "sim": frozenset({"plan", "machine", "topology", "placement", "base"}),
+    "patterns": frozenset(
+        {"sim", "mpiio", "collectives", "machine", "topology", "plan", "placement", "base"}
+    ),
     "launch": frozenset(
-        {"patterns", "sim", "collectives", "plan", "topology", "placement", "trace", "base"}
+        {
+            "patterns",
+            "sim",
+            "collectives",
+            "plan",
+            "machine",
+            "topology",
+            "placement",
+            "trace",
+            "base",
+        }
     ),
 }
 WITH_MPI = frozenset({"mpi", "preload"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
-PURE = frozenset({"plan", "placement", "topology", "collectives", "sim"})
+PURE = frozenset({"plan", "placement", "machine", "topology", "collectives", "sim"})
 ASKS_THE_HOST = ("placement/host.", "placement/hwloc/")
 IMPURE_HEADERS = frozenset(
     {

@@ -79,6 +79,10 @@ constexpr Setting kTable[] = {
      "enable|disable|automatic", "disable hands collective writes to the MPI library."},
     {"log", "HAICHI_LOG", "", Kind::choice, "warn", "error|warn|info|debug",
      "What haichi says on standard error."},
+    {"machine", "HAICHI_MACHINE", "", Kind::path, "", "",
+     "File that says what messages cost on this machine (haichi.machine/1): with it, collectives "
+     "do "
+     "not try what is predicted to take more than twice the time of the best."},
     {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},

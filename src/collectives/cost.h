@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "collectives/traffic.h"
+#include "machine/machine.h"
 
 namespace haichi::collectives {
 
@@ -33,6 +34,9 @@ struct Costs {
   /// (paper 004, section 4.2, found it slower than its model). 1: the receiver does not mind.
   double incast = 1;
 };
+
+/// Those of a machine.
+Costs costs_of(const machine::Machine& machine);
 
 /// What the time of an exchange goes to. What is hidden behind something longer does not count.
 enum class Term : uint8_t {

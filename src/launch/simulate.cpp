@@ -159,8 +159,10 @@ int simulate_command(Invocation invocation) {
   if (!words.machine.empty()) {
     const auto text = read_file(words.machine);
     if (!text) return refuse(kConfig, text.error().text);
-    if (auto done = read_machine(request.machine, *text, words.machine); !done)
-      return refuse(kConfig, done.error().text);
+    auto machine = machine::parse_machine(*text);
+    if (!machine)
+      return refuse(kConfig, fmt::format("{}: {}", words.machine, machine.error().text));
+    request.machine = *std::move(machine);
   }
   if (auto done = read_words(request, words); !done) return refuse(kUsage, done.error().text);
   request.record = !words.record.empty();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/number_text.h"
@@ -16,7 +15,6 @@
 namespace haichi::launch {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using placement::Placement;
 
 Status assign_whole(int& target, std::string_view key, const std::string& value) {
@@ -162,28 +160,7 @@ Status assign(SimulateRequest& request, std::string_view key, const std::string&
   }
   const auto real = real_number(value);
   if (!real) return fail(EINVAL, "{} takes a number, not {}", key, value);
-  return sim::set_field(request.machine, key, *real);
-}
-
-Status read_machine(sim::Machine& machine, std::string_view text, const std::string& name) {
-  const Json fields = Json::parse(text, nullptr, false);
-  if (!fields.is_object()) return fail(EINVAL, "{}: not a JSON object", name);
-  if (fields.value("schema", Json()) != kMachineSchema)
-    return fail(EINVAL, "{}: no \"schema\": \"{}\"", name, kMachineSchema);
-  for (const auto& [key, value] : fields.items()) {
-    if (key == "schema") continue;
-    Status done = fail(EINVAL, "{} takes a number", key);
-    if (key == "network" && value.is_string()) {
-      machine.network = value.get<std::string>();
-      done = {};
-    } else if (key == "network") {
-      done = fail(EINVAL, "network takes a text");
-    } else if (value.is_number()) {
-      done = sim::set_field(machine, key, value.get<double>());
-    }
-    if (!done) return fail(EINVAL, "{}: {}", name, done.error().text);
-  }
-  return {};
+  return machine::set_field(request.machine, key, *real);
 }
 
 Result<std::vector<SimulateRow>> run_simulations(const SimulateRequest& request) {

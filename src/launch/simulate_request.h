@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "machine/machine.h"
 #include "patterns/pattern.h"
-#include "sim/machine.h"
 #include "sim/summary.h"
 
 namespace haichi::launch {
-
-inline constexpr std::string_view kMachineSchema = "haichi.machine/1";
 
 /// A pattern on a machine.
 struct SimulateRequest {
@@ -28,7 +26,7 @@ struct SimulateRequest {
   std::vector<std::vector<std::string>> alternatives;
   double skew_ns = 0, noise = 0;
   uint64_t seed = 0;
-  sim::Machine machine;
+  machine::Machine machine;
   std::string sweep_key;  ///< empty: no sweep
   std::vector<std::string> sweep_values;
   bool record = false;         ///< the schedules are wanted
@@ -56,10 +54,6 @@ struct SimulateRow {
 /// Sets a parameter of the pattern (an alternative also to `all`), nodes, ppn, network or a number
 /// of the machine. Fails with EINVAL.
 Status assign(SimulateRequest& request, std::string_view key, const std::string& value);
-
-/// Reads a machine: a JSON object of the fields of sim::Machine, all of them optional, with
-/// `"schema": "haichi.machine/1"`. Fails with EINVAL; the text begins with `name`.
-Status read_machine(sim::Machine& machine, std::string_view text, const std::string& name);
 
 /// Runs every combination of the alternatives at every value of the sweep, the last alternative
 /// changing fastest.

@@ -9,9 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json machine_as_json(const sim::Machine& machine) {
-  Json fields = {{"schema", kMachineSchema}, {"network", machine.network}};
-  for (const sim::MachineField& field : sim::machine_fields())
+Json machine_as_json(const machine::Machine& machine) {
+  Json fields = {{"schema", machine::kSchema}, {"network", machine.network}};
+  for (const machine::MachineField& field : machine::machine_fields())
     fields[std::string(field.name)] = machine.*field.member;
   return fields;
 }

@@ -10,6 +10,8 @@
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/discover.h"
+#include "mpi/machine_file.h"
+#include "topology/shape.h"
 
 namespace haichi::mpi {
 namespace {
@@ -128,6 +130,7 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   int64_t all = 0;
   if (real().Allreduce(&mine, &all, 1, h.int64, h.op_min, own) == MPI_SUCCESS && all == 1) {
     read_decisions(*state);
+    read_machine(*state);
     return state;
   }
   real().Comm_free(&own);
@@ -156,6 +159,9 @@ Tuned& CommState::tuned(const CollectiveKey& key, bool regular) {
     why = wanted == "library" ? "collectives.algorithm says so"
                               : "what collectives.algorithm names cannot do it";
   }
+  std::vector<std::pair<Candidate, collectives::Verdict>> verdicts;
+  if (wanted == "auto" && model_ && regular && runtime.settings.text("collectives.prune") == "on")
+    verdicts = prune(candidates, int64_t{1} << key.size_bin);
   const int count = int(candidates.size());
   const collectives::SelectionRules rules = rules_of(runtime.settings);
   Selection selection(count, rules);
@@ -165,8 +171,31 @@ Tuned& CommState::tuned(const CollectiveKey& key, bool regular) {
         selection = Selection::decided(count, i, decision->seconds, rules);
         why = "decided in an earlier run";
       }
-  return tuned_.emplace(key, Tuned{std::move(candidates), std::move(selection), 0, why})
-      .first->second;
+  Tuned tuned{std::move(candidates), std::move(selection), 0, std::move(verdicts), why};
+  return tuned_.emplace(key, std::move(tuned)).first->second;
+}
+
+std::vector<std::pair<Candidate, collectives::Verdict>> CommState::prune(
+    std::vector<Candidate>& candidates, int64_t block) {
+  const std::vector<Candidate> all(candidates.begin() + 1, candidates.end());
+  const std::vector<collectives::Verdict> verdicts =
+      collectives::prune(all, model_->traffic, model_->costs, block);
+  candidates.resize(1);  // the library's stays: nothing can be predicted of it
+  std::vector<std::pair<Candidate, collectives::Verdict>> found;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (verdicts[i].kept) candidates.push_back(all[i]);
+    found.emplace_back(all[i], verdicts[i]);
+  }
+  return found;
+}
+
+Status CommState::predict_by(const machine::Machine& machine) {
+  const auto shape = topology::parse_shape(machine.network);
+  if (!shape) return tl::unexpected(shape.error());
+  auto traffic = collectives::Traffic::make(placement, *shape, machine.seats);
+  if (!traffic) return tl::unexpected(traffic.error());
+  model_.emplace(Model{collectives::costs_of(machine), *std::move(traffic)});
+  return {};
 }
 
 const Decision* CommState::earlier(const CollectiveKey& key) const {
@@ -208,6 +237,14 @@ std::vector<CollectiveRecord> CommState::records() const {
       const Selection::Trials& trials = tuned.selection.trials()[i];
       const Candidate& candidate = tuned.candidates[i];
       record.candidates.push_back({name_of(candidate), trials.seconds, trials.dropped});
+    }
+    for (const auto& [candidate, verdict] : tuned.verdicts) {
+      auto& all = record.candidates;
+      auto known = std::find_if(all.begin(), all.end(),
+                                [&](const auto& each) { return each.name == candidate.text(); });
+      if (known == all.end()) known = all.insert(all.end(), {candidate.text(), {}, true});
+      known->predicted = verdict.seconds;
+      known->reason = verdict.reason;
     }
     const int chosen = tuned.selection.chosen();
     if (chosen >= 0) record.chosen = record.candidates[size_t(chosen)].name;

@@ -5,11 +5,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collectives/algorithm.h"
 #include "collectives/decisions.h"
+#include "collectives/model.h"
 #include "collectives/selection.h"
 #include "mpi/collective_report.h"
 #include "mpi/runtime.h"
@@ -29,6 +31,9 @@ struct Tuned {
   std::vector<collectives::Candidate> candidates;  ///< element 0 has no algorithm
   collectives::Selection selection;
   double seconds = 0;  ///< this rank's, in all calls
+  /// What the model says of all of haichi's candidates, those that it left out too; empty: no
+  /// model.
+  std::vector<std::pair<collectives::Candidate, collectives::Verdict>> verdicts = {};
   std::string_view why;
 };
 
@@ -45,6 +50,9 @@ class CommState {
   Tuned& tuned(const CollectiveKey& key, bool regular);
   /// What earlier runs decided: keys that are begun later start with it. The same on all ranks.
   void start_with(std::vector<collectives::Decision> decisions);
+  /// From now on candidates that cost far more than others on this machine are not tried (paper
+  /// 004, section 3.2). Fails if its network cannot hold the nodes. The same on all ranks.
+  Status predict_by(const machine::Machine& machine);
   /// What the trials of this run decided, where they have come to an end.
   std::vector<collectives::Decision> decided() const;
   /// What is to be said of this communicator in the report; empty except on its rank 0.
@@ -59,7 +67,16 @@ class CommState {
   /// The candidate that an earlier run chose for a key, and its time.
   const collectives::Decision* earlier(const CollectiveKey& key) const;
 
+  struct Model {
+    collectives::Costs costs;
+    collectives::Traffic traffic;
+  };
+  /// Leaves out of the candidates behind the library's what the model says, which is returned.
+  std::vector<std::pair<collectives::Candidate, collectives::Verdict>> prune(
+      std::vector<collectives::Candidate>& candidates, int64_t block);
+
   std::map<CollectiveKey, Tuned> tuned_;
+  std::optional<Model> model_;
   std::vector<collectives::Decision> earlier_;
 };
 

@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include "base/os.h"
-#include "generated/real.h"
-#include "mpi/compat/handles.h"
 #include "mpi/library_version.h"
+#include "mpi/shared_text.h"
 
 namespace haichi::mpi {
 namespace {
@@ -48,12 +47,9 @@ void read_decisions(CommState& state) {
   const std::string& folder = state.runtime.settings.text("collectives.decisions");
   if (folder.empty()) return;
   const DecidedFor here = whom(state);
-  std::string text;
-  if (state.rank == 0) text = usable_text(state, path_of(folder, here), here);
-  int64_t size = int64_t(text.size());
-  if (real().Bcast(&size, 1, handles().int64, 0, state.own) != MPI_SUCCESS || size == 0) return;
-  text.resize(size_t(size));
-  if (real().Bcast(text.data(), int(size), handles().byte, 0, state.own) != MPI_SUCCESS) return;
+  const std::string text = shared_text(
+      state.own, state.rank == 0 ? usable_text(state, path_of(folder, here), here) : std::string());
+  if (text.empty()) return;
   // What rank 0 found usable, every rank does: the text is the same.
   if (auto decisions = parse_decisions(text, here)) state.start_with(std::move(*decisions));
 }

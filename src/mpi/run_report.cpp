@@ -85,8 +85,14 @@ json to_json(const FileRecord& file) {
 
 json to_json(const CollectiveRecord& record) {
   json candidates = json::array();
-  for (const CollectiveRecord::Candidate& each : record.candidates)
-    candidates.push_back({{"name", each.name}, {"trials", each.trials}, {"dropped", each.dropped}});
+  for (const CollectiveRecord::Candidate& each : record.candidates) {
+    json candidate = {{"name", each.name}, {"trials", each.trials}, {"dropped", each.dropped}};
+    if (each.predicted >= 0) {
+      candidate["predicted_seconds"] = each.predicted;
+      candidate["reason"] = each.reason;
+    }
+    candidates.push_back(std::move(candidate));
+  }
   json result = {{"collective", record.collective},
                  {"ranks", record.ranks},
                  {"nodes", record.nodes},

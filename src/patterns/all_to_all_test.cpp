@@ -13,7 +13,7 @@ namespace {
 
 using placement::Placement;
 using plan::IssueOrder;
-using sim::Machine;
+using machine::Machine;
 using sim::Options;
 using sim::Outcome;
 using sim::rank_seconds;

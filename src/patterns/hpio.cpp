@@ -65,7 +65,7 @@ Access access_of(const Parameters& p, int ranks, int rank) {
 }
 
 // As if the file system told how the file is striped.
-mpiio::TwoPhaseOptions options_of(const Parameters& p, const sim::Machine& machine) {
+mpiio::TwoPhaseOptions options_of(const Parameters& p, const machine::Machine& machine) {
   mpiio::TwoPhaseOptions options;
   options.layout = p.layout;
   options.order = p.order;

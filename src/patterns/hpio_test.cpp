@@ -22,7 +22,7 @@ struct Ran {
 };
 
 Ran run(const Placement& placement, const Parameters& parameters,
-        const sim::Machine& machine = {}) {
+        const machine::Machine& machine = {}) {
   Ran ran;
   auto job = hpio({placement, machine, parameters});
   EXPECT_TRUE(job) << job.error().text;
@@ -105,7 +105,7 @@ TEST(Hpio, LargePiecesAreEachRanksOwn) {
 
 TEST(Hpio, OverlappingCyclesHideTheExchange) {
   const Placement placement = placement::block(8, 4);
-  sim::Machine machine;
+  machine::Machine machine;
   machine.out_gbs = machine.in_gbs = 0.25;  // as long as the file takes
   Parameters p = small();
   p.region_space = 0;
@@ -127,7 +127,7 @@ TEST(Hpio, NamesWhatIsWrong) {
   Parameters p = small();
   p.region_count = INT64_MAX;
   EXPECT_EQ(hpio({placement, {}, p}).error().code, EINVAL);
-  sim::Machine none;
+  machine::Machine none;
   none.servers = 0;
   EXPECT_EQ(hpio({placement, none, small()}).error().code, EINVAL);
 }

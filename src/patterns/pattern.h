@@ -6,17 +6,17 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "machine/machine.h"
 #include "patterns/job.h"
 #include "patterns/parameters.h"
 #include "placement/placement.h"
-#include "sim/machine.h"
 
 namespace haichi::patterns {
 
 /// A case; the placement must outlive the job.
 struct Case {
   const placement::Placement& placement;
-  const sim::Machine& machine;
+  const machine::Machine& machine;
   Parameters parameters;
 };
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/machine.h"
+#include "sim/time.h"
 
 namespace haichi::sim {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "sim/machine.h"
+#include "sim/time.h"
 
 namespace haichi::sim {
 

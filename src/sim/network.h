@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/machine.h"
+#include "sim/time.h"
 
 namespace haichi::sim {
 

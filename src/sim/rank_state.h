@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plan/schedule.h"
-#include "sim/machine.h"
+#include "sim/time.h"
 
 namespace haichi::sim {
 

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "placement/placement.h"
 #include "plan/schedule.h"
-#include "sim/machine.h"
+#include "sim/time.h"
 
 namespace haichi::sim {
 

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/machine.h"
+#include "sim/time.h"
 
 namespace haichi::sim {
 

@@ -179,3 +179,43 @@ def test_decisions_that_cannot_be_kept_are_a_note(tmp_path: Path) -> None:
     report = run_with_decisions(first_mpi(), tmp_path, tmp_path / "not there")
     assert report.collectives[0].locked
     assert any("decisions are not kept" in note for note in report.notes)
+
+
+def run_on_machine(mpi: Mpi, tmp_path: Path, machine: str) -> Report:
+    """The repeated exchange of 3 ranks on 2 nodes, with what a file says of the machine."""
+    file = tmp_path / "machine.json"
+    file.write_text(machine)
+    report = tmp_path / "report.json"
+    env = mpi.preload(
+        HAICHI_PLACEMENT=placement_file(tmp_path, 3),
+        HAICHI_REPORT=str(report),
+        HAICHI_MACHINE=str(file),
+    )
+    done = mpi.run(3, [mpi.compile(HERE / "exchange_repeated.c"), "40"], env, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return load(report)
+
+
+def test_what_is_predicted_to_be_far_slower_is_not_tried(tmp_path: Path) -> None:
+    """Where a message costs much, barriers do."""
+    machine = {"schema": "haichi.machine/1", "latency_ns": 1e6, "network": "torus:2x1"}
+    report = run_on_machine(first_mpi(), tmp_path, json.dumps(machine))
+    candidates = {each.name: each for each in report.collectives[0].candidates}
+    assert candidates["library"].trials
+    assert candidates["library"].predicted_seconds is None
+    barriers = candidates["ring_mpi_barrier"]
+    assert (barriers.trials, barriers.dropped) == ([], True)
+    assert "times the predicted best" in barriers.reason
+    best = [each for each in candidates.values() if each.reason == "predicted best"]
+    assert len(best) == 1
+    assert best[0].trials
+    assert barriers.predicted_seconds > 2 * best[0].predicted_seconds
+
+
+@pytest.mark.parametrize(
+    "machine", ["{", '{"schema": "haichi.machine/1", "network": "torus:1"}', '{"schema": "x"}']
+)
+def test_a_machine_that_makes_no_sense_is_a_note(tmp_path: Path, machine: str) -> None:
+    report = run_on_machine(first_mpi(), tmp_path, machine)
+    assert any("collectives try everything" in note for note in report.notes)
+    assert all(each.trials for each in report.collectives[0].candidates)

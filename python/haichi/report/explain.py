@@ -94,6 +94,7 @@ def _table(collective: Collective) -> Table:
         ("trials", "right"),
         ("median", "right"),
         ("÷ best", "right"),
+        ("predicted", "right"),
         ("", "left"),
     ):
         table.add_column(name, justify=side)
@@ -105,12 +106,22 @@ def _table(collective: Collective) -> Table:
             str(len(each.trials)),
             format_seconds(_median(each)),
             f"{_median(each) / best:.2f}" if best > 0 else "-",
+            _predicted(each),
             _fate(each, collective),
         )
     for each in collective.candidates:
         if not each.trials:
-            table.add_row(f"  {each.name}", "0", "-", "-", "not tried")
+            table.add_row(f"  {each.name}", "0", "-", "-", _predicted(each), _untried(each))
     return table
+
+
+def _predicted(candidate: Candidate) -> str:
+    seconds = candidate.predicted_seconds
+    return "" if seconds is None else format_seconds(seconds)
+
+
+def _untried(candidate: Candidate) -> str:
+    return f"not tried: {candidate.reason}" if candidate.reason else "not tried"
 
 
 def _fate(candidate: Candidate, collective: Collective) -> str:

@@ -260,7 +260,11 @@ class Candidate(Form):
         default_factory=list,
         description="Time of each trial in seconds, mean over the ranks.",
     )
-    dropped: bool = Field(False, description="True if it was too slow to be tried again.")
+    dropped: bool = Field(False, description="True if it was too slow to be tried, or again.")
+    predicted_seconds: Seconds | None = Field(
+        None, description="What the model of the machine predicts of a call; absent without one."
+    )
+    reason: str = Field("", description="Why the model let it be tried, or did not.")
 
 
 class Collective(Form):

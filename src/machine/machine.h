@@ -1,8 +1,9 @@
-// What a what-if simulation must know of a machine: what a message costs the ranks, the nodes'
-// ports and the network. Few numbers, each with its unit in its name.
+// What has to be known of a machine to say what an exchange costs there: what a message costs the
+// ranks, the nodes' ports and the network. Few numbers, each with its unit in its name.
 //
-// Why not more: the simulator answers questions of order and placement (which node's port is the
-// bottleneck, and for how long), and those hang on the ratio of these numbers.
+// Why not more: the simulator and the model of src/collectives answer questions of order, algorithm
+// and placement (which node's port is the bottleneck, and for how long), and those hang on the
+// ratio of these numbers.
 //
 // PURE: no MPI, no clock, no environment, no file.
 #pragma once
@@ -15,12 +16,9 @@
 
 #include "base/result.h"
 
-namespace haichi::sim {
+namespace haichi::machine {
 
-/// Simulated time in picoseconds: whole numbers, so that a run is the same on every machine; 106
-/// days fit.
-using Time = int64_t;
-inline constexpr Time kNanosecond = 1000;
+inline constexpr std::string_view kSchema = "haichi.machine/1";
 
 /// The defaults are nodes and servers of TSUBAME2.5 as far as paper 000 (Table 1) tells of it;
 /// where each number comes from, or that it is assumed, is in docs/guide/simulation.md. GB are 10^9
@@ -69,12 +67,8 @@ std::span<const MachineField> machine_fields();
 /// changes nothing then. The largest value is 10^9: what is meant are nanoseconds and GB/s.
 Status set_field(Machine& machine, std::string_view name, double value);
 
-/// Picoseconds that `bytes` take at `gbs` GB/s.
-inline Time transfer_time(int64_t bytes, double gbs) {
-  return Time(double(bytes) * 1000.0 / gbs + 0.5);
-}
+/// Reads a machine from JSON: "schema": "haichi.machine/1" and any of the keys; what is left out
+/// has its default. Fails with EINVAL and a reason.
+Result<Machine> parse_machine(std::string_view text);
 
-inline Time from_nanoseconds(double ns) { return Time(ns * double(kNanosecond) + 0.5); }
-inline double seconds(Time time) { return double(time) * 1e-12; }
-
-}  // namespace haichi::sim
+}  // namespace haichi::machine

@@ -1,8 +1,10 @@
-#include "sim/machine.h"
+#include "machine/machine.h"
 
 #include <errno.h>
 
-namespace haichi::sim {
+#include <nlohmann/json.hpp>
+
+namespace haichi::machine {
 namespace {
 
 constexpr double kLargest = 1e9;
@@ -50,4 +52,26 @@ Status set_field(Machine& machine, std::string_view name, double value) {
   return fail(EINVAL, "a machine has no {}; it has {}", name, names);
 }
 
-}  // namespace haichi::sim
+Result<Machine> parse_machine(std::string_view text) {
+  const auto fields = nlohmann::json::parse(text, nullptr, false);
+  if (!fields.is_object()) return fail(EINVAL, "not a JSON object");
+  if (fields.value("schema", nlohmann::json()) != kSchema)
+    return fail(EINVAL, "no \"schema\": \"{}\"", kSchema);
+  Machine machine;
+  for (const auto& [key, value] : fields.items()) {
+    if (key == "schema") continue;
+    Status done = fail(EINVAL, "{} takes a number", key);
+    if (key == "network" && value.is_string()) {
+      machine.network = value.get<std::string>();
+      done = {};
+    } else if (key == "network") {
+      done = fail(EINVAL, "network takes a text");
+    } else if (value.is_number()) {
+      done = set_field(machine, key, value.get<double>());
+    }
+    if (!done) return tl::unexpected(done.error());
+  }
+  return machine;
+}
+
+}  // namespace haichi::machine
