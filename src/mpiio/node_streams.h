@@ -1,7 +1,7 @@
 // One stream per node and aggregator: what the ranks of a node have for an aggregator of another
 // node lies rank after rank in memory that they have in common, and travels as one message. (The
-// gather of paper 002, section 2.1, with shared memory where that has a dispatcher; TAM, Kang et al.
-// 2020, has leaders that the other ranks send to.)
+// gather of paper 002, section 2.1, with shared memory where that has a dispatcher; TAM, Kang et
+// al. 2020, has leaders that the other ranks send to.)
 //
 // PURE: no MPI, no clock, no environment. What the ranks of a node tell each other in that memory
 // is part of the request; they meet (Step::node_meet) between writing and reading it.

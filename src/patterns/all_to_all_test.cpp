@@ -11,9 +11,9 @@
 namespace haichi::patterns {
 namespace {
 
+using machine::Machine;
 using placement::Placement;
 using plan::IssueOrder;
-using machine::Machine;
 using sim::Options;
 using sim::Outcome;
 using sim::rank_seconds;
