@@ -88,7 +88,7 @@ Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& pl
   row.why = job->why;
   row.seconds = sim::rank_seconds(*outcome);
   if (trace)
-    row.report = trace->as_report(request.traced_command, request.pattern->name, request.parameters,
+    row.report = trace->as_report(request.traced_command, *request.pattern, request.parameters,
                                   *job, *outcome);
   if (!request.record) return row;
   // The simulator has used the schedules up.

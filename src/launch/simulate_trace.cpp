@@ -69,7 +69,7 @@ void SimulatedTrace::add(int rank, trace::Phase phase, int64_t round, sim::Time 
   ranks_[size_t(rank)].add({0, int32_t(round), phase, nanoseconds(begin), nanoseconds(end), bytes});
 }
 
-std::string SimulatedTrace::as_report(const std::string& command, std::string_view pattern,
+std::string SimulatedTrace::as_report(const std::string& command, const patterns::Pattern& pattern,
                                       const patterns::Parameters& parameters,
                                       const patterns::Job& job, const sim::Outcome& outcome) const {
   Json ranks = Json::array(), names = Json::array();
@@ -87,13 +87,13 @@ std::string SimulatedTrace::as_report(const std::string& command, std::string_vi
   }
   for (size_t n = 0; n < nodes; ++n) names.push_back(placement_.node_name(int(n)));
   const Json call = {{"index", 0},
-                     {"call", pattern},
+                     {"call", pattern.name},
                      {"handled", true},
                      {"bytes", job.program_bytes},
                      {"seconds", span_of(outcome)},
                      {"aggregators", job.aggregators},
                      {"layout", job.aggregators.empty() ? "" : name_of(parameters.layout)},
-                     {"order", name_of(parameters.order)},
+                     {"order", pattern.has("order") ? name_of(parameters.order) : ""},
                      {"window", parameters.window},
                      {"cycles", job.cycles},
                      {"why", job.why},
@@ -112,7 +112,7 @@ std::string SimulatedTrace::as_report(const std::string& command, std::string_vi
       {"placement", Json::parse(placement::to_json(placement_), nullptr, false)},
       {"files",
        Json::array(
-           {{{"path", pattern}, {"access", "collective"}, {"calls", Json::array({call})}}})},
+           {{{"path", pattern.name}, {"access", "collective"}, {"calls", Json::array({call})}}})},
       {"traffic", {{"nodes", names}, {"bytes", traffic}}},
       {"ranks", std::move(ranks)}};
   return report.dump() + "\n";

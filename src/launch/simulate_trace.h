@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "patterns/job.h"
-#include "patterns/parameters.h"
+#include "patterns/pattern.h"
 #include "placement/placement.h"
 #include "sim/simulator.h"
 #include "trace/recorder.h"
@@ -22,8 +21,8 @@ class SimulatedTrace : public sim::Observer {
   void exchanged(const sim::ExchangeRecord& record) override;
   void moved(int from, int to, int64_t bytes) override;
 
-  /// The whole report. `command` is the command line, `pattern` the name of what ran.
-  std::string as_report(const std::string& command, std::string_view pattern,
+  /// The whole report. `command` is the command line.
+  std::string as_report(const std::string& command, const patterns::Pattern& pattern,
                         const patterns::Parameters& parameters, const patterns::Job& job,
                         const sim::Outcome& outcome) const;
 

@@ -118,7 +118,9 @@ class Program(Form):
 
     command: str = Field(description="Command line of rank 0.")
     ranks: int = Field(ge=1, description="Ranks of MPI_COMM_WORLD.")
-    started: str = Field(description="When MPI_Init returned, UTC, ISO 8601.")
+    started: str = Field(
+        description="When MPI_Init returned, UTC, ISO 8601; `simulated` of a simulated run."
+    )
     wall_s: Seconds = Field(description="From MPI_Init to MPI_Finalize on rank 0, in seconds.")
     job: str | None = Field(None, description="Job id of the batch system, or null.")
 
@@ -126,7 +128,7 @@ class Program(Form):
 class Mpi(Form):
     """The MPI library that the program used."""
 
-    abi: str = Field(description="ABI of the shim: `mpich`, `openmpi` or `mpiabi`.")
+    abi: str = Field(description="ABI of the shim: `mpich`, `openmpi` or `mpiabi`; or `simulated`.")
     library: str = Field(description="What MPI_Get_library_version says.")
 
 
