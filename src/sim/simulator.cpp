@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/draws.h"
 #include "sim/event_queue.h"
 #include "sim/exchange_log.h"
 #include "sim/matching.h"
@@ -43,14 +44,6 @@ struct Rendezvous {
 };
 
 constexpr int32_t kEager = -1;
-
-uint64_t mixed(uint64_t x) {  // SplitMix64
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-double unit(uint64_t x) { return double(x >> 11) * 0x1p-53; }
 
 class Run {
  public:
