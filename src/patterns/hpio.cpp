@@ -76,6 +76,9 @@ mpiio::TwoPhaseOptions options_of(const Parameters& p, const machine::Machine& m
   options.may_shrink = false;
   options.may_share = p.share;
   options.file_thread = p.thread;
+  // What the ranks of a node publish for each other is memory, not steps: a record of the schedules
+  // would not have it.
+  options.node_streams = mpiio::Choice::off;
   options.stripe_unit = int64_t(machine.stripe_bytes);
   options.stripes = int(machine.servers);
   return options;

@@ -122,6 +122,18 @@ TEST(Hpio, OverlappingCyclesHideTheExchange) {
     }
 }
 
+TEST(Hpio, SmallPiecesAreSentByTheirRanks) {
+  Parameters p = small();
+  p.region_size = 40;
+  p.region_space = 0;
+  p.region_count = 9000;
+  p.buffer = 32 << 10;
+  const Ran ran = run(placement::block(4, 3), p);
+  for (const std::string& why : ran.job.why)
+    EXPECT_EQ(why.find("one message per node"), why.npos) << why;
+  EXPECT_EQ(ran.outcome.file_bytes, ran.job.program_bytes);
+}
+
 TEST(Hpio, NamesWhatIsWrong) {
   const Placement placement = placement::block(2, 2);
   Parameters p = small();
