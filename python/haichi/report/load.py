@@ -1,15 +1,17 @@
-"""Reading run reports: whatever is wrong with a file becomes one line that says so."""
+"""Reading what runs wrote: whatever is wrong with a file becomes one line that says so."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from haichi.report.model import REPORT_SCHEMA, Report
+from haichi.report.model import Form, Report
 from haichi.report.units import printable
+
+AnyForm = TypeVar("AnyForm", bound=Form)
 
 
 class ReportError(Exception):
@@ -23,6 +25,15 @@ def load(path: Path) -> Report:
         ReportError: it cannot be read, is not JSON, is cut off, is of another form or of another
             major version, or contradicts itself.
     """
+    return load_form(path, Report)
+
+
+def load_form(path: Path, *models: type[AnyForm]) -> AnyForm:
+    """The document in `path`, which has the form of one of the models.
+
+    Raises:
+        ReportError: as load().
+    """
     name = printable(str(path))
     try:
         data = path.read_bytes()
@@ -32,11 +43,11 @@ def load(path: Path) -> Report:
             "HAICHI_REPORT names a file"
         ) from None
     document = _parse(name, data)
-    _check_form(name, document)
+    form, model = _form_of(name, document, models)
     try:
-        return Report.model_validate(document)
+        return model.model_validate(document)
     except ValidationError as error:
-        raise ReportError(f"{name}: {_first_problem(error)}") from None
+        raise ReportError(f"{name}: does not follow {form}: {_first_problem(error)}") from None
 
 
 def _parse(name: str, data: bytes) -> Any:
@@ -48,21 +59,25 @@ def _parse(name: str, data: bytes) -> Any:
         text = str(error)
         if text.startswith("EOF while parsing"):
             raise ReportError(f"{name}: is cut off ({text}); write or copy it again") from None
-        raise ReportError(f"{name}: is not JSON ({text}); give a report that a run wrote") from None
+        raise ReportError(f"{name}: is not JSON ({text}); give a file that a run wrote") from None
 
 
-def _check_form(name: str, document: Any) -> None:
+def _form_of(
+    name: str, document: Any, models: tuple[type[AnyForm], ...]
+) -> tuple[str, type[AnyForm]]:
+    known = {get_args(model.model_fields["form"].annotation)[0]: model for model in models}
     form = document.get("schema") if isinstance(document, dict) else None
-    if form == REPORT_SCHEMA:
-        return
-    family, _, version = REPORT_SCHEMA.partition("/")
-    if isinstance(form, str) and form.startswith(family + "/"):
-        raise ReportError(
-            f"{name}: is {printable(form)}, and this haichi reads version {version}; "
-            "use the haichi that wrote it, or a newer one"
-        )
+    if isinstance(form, str) and form in known:
+        return form, known[form]
+    for family, _, version in (each.partition("/") for each in known):
+        if isinstance(form, str) and form.startswith(family + "/"):
+            raise ReportError(
+                f"{name}: is {printable(form)}, and this haichi reads version {version}; "
+                "use the haichi that wrote it, or a newer one"
+            )
     what = printable(form) if isinstance(form, str) else "JSON without a schema"
-    raise ReportError(f"{name}: is {what}, not {REPORT_SCHEMA}; give a report that a run wrote")
+    wanted = " or ".join(known)
+    raise ReportError(f"{name}: is {what}, not {wanted}; give a file that a run wrote")
 
 
 def _first_problem(error: ValidationError) -> str:
@@ -77,4 +92,4 @@ def _first_problem(error: ValidationError) -> str:
     if first["type"] != "missing" and isinstance(got, (str, int, float)):
         message += f", not {printable(repr(got))[:60]}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"does not follow {REPORT_SCHEMA}: {where + ': ' if where else ''}{message}{more}"
+    return f"{where + ': ' if where else ''}{message}{more}"

@@ -16,8 +16,6 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
 
-REPORT_SCHEMA = "haichi.report/1"
-
 PhaseName = Literal["read", "exchange", "write", "agree"]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Micros = Annotated[float, Field(allow_inf_nan=False)]

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from haichi.export.model import Decisions
 from haichi.measure.model import Measurement
 from haichi.paths import ROOT
 from haichi.report.model import Placement, Report
@@ -40,6 +41,12 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "haichi.summary/1",
         Summary,
         "Printed by `haichi report --json`: the figures of one or more runs.",
+    ),
+    (
+        "haichi.decisions/1",
+        Decisions,
+        "Written to and read from the folder that `collectives.decisions` names; read by `haichi "
+        "export`.",
     ),
     ("haichi.measure/1", Measurement, "Written by `haichi measure` and `haichi demo`."),
     (

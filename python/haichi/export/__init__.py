@@ -1,0 +1,1 @@
+"""Decisions as rules that an MPI library reads itself: their use without haichi."""
