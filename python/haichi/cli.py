@@ -1,4 +1,4 @@
-"""The commands of `haichi` that are written in Python: lab, demo, measure, report, explain."""
+"""The commands of `haichi` in Python: lab, demo, measure, report, explain, export."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 
 from haichi import jobs, lab, mpi
 from haichi.demo import demo
+from haichi.export.cli import export
 from haichi.measure.cli import app as measure_app
 from haichi.report.cli import report
 from haichi.report.explain import explain
@@ -31,6 +32,7 @@ app.add_typer(measure_app, name="measure")
 app.command()(demo)
 app.command()(report)
 app.command()(explain)
+app.command()(export)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
 

@@ -10,7 +10,7 @@ from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
 # fingers on a new machine is answered before anything is installed; a test compares the two.
-FORWARDED = ("demo", "lab", "report", "explain", "measure")
+FORWARDED = ("demo", "lab", "report", "explain", "export", "measure")
 
 USAGE = """\
 usage: ./haichi COMMAND
@@ -30,6 +30,7 @@ usage: ./haichi COMMAND
   lab       a cluster of network namespaces: up, run, down
   report    print a run report, make its page and its trace
   explain   how the algorithms of a run's collectives were chosen
+  export    what was chosen, as rules that the MPI library reads without haichi
   measure   the full measurement behind the demo's table
 
 ./haichi COMMAND --help says more of each.
@@ -126,7 +127,7 @@ def _check(arguments: list[str]) -> int:
 def _forward(name: str, arguments: list[str]) -> int:
     """Becomes .venv's `python -m haichi`. The demo is built first, always; what reads reports needs
     .venv alone; the others are built only where nothing is yet, so that they start at once."""
-    if name in ("report", "explain"):
+    if name in ("report", "explain", "export"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()

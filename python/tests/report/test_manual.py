@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
+from haichi.export.cli import export
 from haichi.paths import ROOT
 from haichi.report.cli import report
 from haichi_bootstrap.command_line import USAGE
@@ -49,12 +51,13 @@ def test_pages_of_ours_that_are_named_are_there(page: Path) -> None:
     assert not missing
 
 
-def test_options_of_report_are_those_of_the_command() -> None:
+@pytest.mark.parametrize("of", [report, export], ids=lambda of: of.__name__)
+def test_options_in_a_page_are_those_of_the_command(of: Callable[..., None]) -> None:
     app = typer.Typer(add_completion=False)
-    app.command()(report)
+    app.command()(of)
     command = typer.main.get_command(app)
     options = {name for parameter in command.params for name in parameter.opts if "--" in name}
-    page = ROOT / "docs" / "man" / "haichi-report.1.md"
+    page = ROOT / "docs" / "man" / f"haichi-{of.__name__}.1.md"
     assert terms(section(page, "OPTIONS")) == options | {"--help"}
     synopsis = set(re.findall(r"--\w+", section(page, "SYNOPSIS")))
     assert synopsis == options

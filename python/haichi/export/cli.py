@@ -1,0 +1,115 @@
+"""`haichi export`: the command, its outputs and its exit codes."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Protocol
+
+import typer
+
+from haichi.export import mpich, openmpi, ucc
+from haichi.export.known import Kind, read
+from haichi.export.rules import Candidate, Own, Rule, rules
+from haichi.report.cli import write_text
+from haichi.report.load import ReportError
+from haichi.report.units import printable
+
+BAD_INPUT = 2
+
+
+class To(StrEnum):
+    """Who shall read the rules."""
+
+    OPENMPI = "openmpi"
+    OPENMPI_JSON = "openmpi-json"
+    MPICH = "mpich"
+    UCC = "ucc"
+
+
+class Format(Protocol):
+    """What is known of one library: which of its algorithms is like a candidate of haichi's, and
+    how its rules are written."""
+
+    title: str
+
+    def own(self, kind: Kind, candidate: Candidate) -> Own | None:
+        """The library's algorithm; None if it has nothing like it."""
+
+    def text(self, rules: list[Rule]) -> str:
+        """The rules, sorted by function, ranks and size, as the library reads them."""
+
+
+def export(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE",
+            help="Reports (HAICHI_REPORT=FILE) or decisions (collectives.decisions) of runs.",
+        ),
+    ],
+    to: Annotated[To, typer.Option("--to", help="Who shall read the rules.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="OUT", help="Write here, not to the screen.")
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            "--base",
+            metavar="BASE",
+            help="With --to mpich: MPICH's library (libmpich.so or libmpi.so), or a selection "
+            "file, which the rules are put into.",
+        ),
+    ] = None,
+) -> None:
+    """Write what trials found out as rules that the MPI library reads itself, without haichi.
+
+    Exit code 2: a file could not be read or written, or there is nothing to export.
+    """
+    try:
+        text, notes = exported(files, to, base)
+        for note in notes:
+            sys.stderr.write(f"haichi export: {note}\n")
+        if out:
+            write_text(out, text)
+        else:
+            sys.stdout.write(text)
+    except ReportError as error:
+        sys.stderr.write(f"haichi export: {error}\n")
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def exported(files: list[Path], to: To, base: Path | None) -> tuple[str, list[str]]:
+    """The rules as a text, and what was lost on the way, a line each.
+
+    Raises:
+        ReportError: as read(); or the files are of another MPI library, or no rule is left.
+    """
+    if (base is None) == (to is To.MPICH):
+        raise ReportError(
+            "--to mpich needs --base, the library or a selection file: MPICH reads complete files"
+            if base is None
+            else f"--base is for --to mpich, not for {to}"
+        )
+    findings = read(files)
+    form = _format(to, findings.library, base)
+    if to is not To.UCC and not findings.library.startswith(form.title):
+        raise ReportError(
+            f"{printable(str(files[0]))} is of {printable(findings.library)}: its times say "
+            f"nothing of {form.title}; run the program with that"
+        )
+    made, notes = rules(findings.all, form.own, form.title)
+    notes = findings.notes + notes
+    if not made:
+        why = "; ".join(notes) or "its own rule was the fastest everywhere"
+        raise ReportError(f"nothing to tell {form.title}: {why}")
+    return form.text(made), notes
+
+
+def _format(to: To, library: str, base: Path | None) -> Format:
+    if base is not None:
+        return mpich.Selection(base)
+    if to is To.OPENMPI:
+        return openmpi.Classic(library)
+    return openmpi.Json() if to is To.OPENMPI_JSON else ucc.Tune()
