@@ -24,7 +24,7 @@ constexpr Setting kTable[] = {
      "more than one node, on for all."},
     {"collectives.prune", "HAICHI_COLLECTIVES_PRUNE", "", Kind::choice, "on", "on|off",
      "off tries every algorithm as often as every other, however slow it is: to measure them all."},
-    {"collectives.rounds", "HAICHI_COLLECTIVES_ROUNDS", "", Kind::integer, "3", "",
+    {"collectives.rounds", "HAICHI_COLLECTIVES_ROUNDS", "", Kind::integer, "5", "",
      "Trials of an algorithm before the choice is made, at least 1."},
     {"config", "HAICHI_CONFIG", "", Kind::path, "", "",
      "File of settings that `haichi run` reads instead of ./haichi.toml or "

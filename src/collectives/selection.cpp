@@ -88,6 +88,7 @@ void Selection::finish_round(std::span<const double> mean) {
   }
   ++round_;
   if (round_ < rules_.rounds && left > 1) return begin_round();
+  if (!trials_[0].dropped && time_of(chosen_) > rules_.worth * time_of(0)) chosen_ = 0;
   state_ = State::locked;
   locked_seconds_ = time_of(chosen_);
   since_check_ = 0;

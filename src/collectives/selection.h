@@ -21,10 +21,13 @@
 namespace haichi::collectives {
 
 struct SelectionRules {
-  int rounds = 3;  ///< trials of each candidate that is not dropped
+  int rounds = 5;  ///< trials of each candidate that is not dropped
   /// A candidate is dropped after its n-th round if its best time is more than this times that of
   /// the fastest; the last entry counts for all later ones. Paper 004 has 2 (for the model).
   std::vector<double> drop = {2.0, 1.25, 1.1};
+  /// The library's own is kept unless another takes less than this share of its time: what trials
+  /// cannot tell apart is not worth a change.
+  double worth = 0.97;
   int64_t first_check = 256;  ///< calls after the lock until the first look for drift; then doubled
   double drift = 1.5;         ///< slower than at the lock by this factor: try again
 };

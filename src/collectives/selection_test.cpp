@@ -31,7 +31,7 @@ std::function<double(int)> times(std::vector<double> of) {
 }
 
 TEST(Selection, TriesTheLibraryFirstAndLocksTheFastest) {
-  Selection selection(3);
+  Selection selection(3, {.rounds = 3});
   EXPECT_EQ(selection.next(), 0);
   EXPECT_THAT(run(selection, 11, times({3, 2.9, 2.8})),
               ElementsAre(0, 1, 2, 1, 2, 0, 2, 0, 1, 2, 2));
@@ -41,7 +41,7 @@ TEST(Selection, TriesTheLibraryFirstAndLocksTheFastest) {
 }
 
 TEST(Selection, DropsWhatIsTwiceSlowerAtOnce) {
-  Selection selection(4);
+  Selection selection(4, {.rounds = 3});
   EXPECT_THAT(run(selection, 12, times({1.05, 2.2, 1, 1.3})),
               ElementsAre(0, 1, 2, 3, 2, 3, 0, 0, 2, 2, 2, 2));
   EXPECT_TRUE(selection.trials()[1].dropped);
@@ -61,8 +61,17 @@ TEST(Selection, WithTheLibraryAloneNothingIsEverAgreed) {
   }
 }
 
+TEST(Selection, TheLibraryIsLeftForSomethingClearlyFasterOnly) {
+  Selection near(2), faster(2);
+  run(near, 20, times({1, 0.98}));
+  EXPECT_EQ(near.chosen(), 0);
+  EXPECT_EQ(near.seconds(), 1);
+  run(faster, 20, times({1, 0.96}));
+  EXPECT_EQ(faster.chosen(), 1);
+}
+
 TEST(Selection, OneSlowCallDoesNotDecide) {
-  Selection selection(2);
+  Selection selection(2, {.rounds = 3});
   int call = 0;
   // The fast one is disturbed once, but not more than what drops it.
   run(selection, 6,
@@ -72,7 +81,7 @@ TEST(Selection, OneSlowCallDoesNotDecide) {
 }
 
 TEST(Selection, RetriesWhenItsChoiceBecomesSlow) {
-  Selection selection(2, {.first_check = 10});
+  Selection selection(2, {.rounds = 3, .first_check = 10});
   run(selection, 6, times({1, 0.95}));
   ASSERT_EQ(selection.state(), Selection::State::locked);
   ASSERT_EQ(selection.chosen(), 1);

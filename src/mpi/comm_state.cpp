@@ -105,8 +105,8 @@ collectives::SelectionRules rules_of(const Settings& settings) {
 
 /// Nothing to gain, whatever happens on the other ranks.
 bool never_taken(const Runtime& runtime, const placement::Placement& placement) {
-  return placement.ranks() < 2 ||
-         (placement.nodes() < 2 && runtime.settings.text("collectives.enable") != "on");
+  const std::string& enable = runtime.settings.text("collectives.enable");
+  return enable == "off" || placement.ranks() < 2 || (placement.nodes() < 2 && enable != "on");
 }
 
 /// Collective over `comm`. All ranks get a state or none does.
@@ -255,9 +255,7 @@ std::vector<CollectiveRecord> CommState::records() const {
 
 CommState* comm_state(MPI_Comm comm) {
   Runtime* const runtime = Runtime::get();
-  if (runtime == nullptr || comm == handles().comm_null ||
-      runtime->settings.text("collectives.enable") == "off")
-    return nullptr;
+  if (runtime == nullptr || comm == handles().comm_null) return nullptr;
   Attached* const attached = attached_to(comm);
   if (attached == nullptr) return nullptr;
   if (++attached->calls == 1) return nullptr;

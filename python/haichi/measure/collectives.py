@@ -99,7 +99,7 @@ def run_cell(cell: Cell, rounds: int) -> tuple[list[Case], tuple[float, float] |
     library over the choice, all of one run."""
     every = {"HAICHI_COLLECTIVES_ROUNDS": str(rounds), "HAICHI_COLLECTIVES_PRUNE": "off"}
     all_case, everything = _run(cell, Variant("all", True, every), 2 + rounds * CANDIDATES)
-    own_case, own = _run(cell, Variant("haichi", True, {}), 2 + 4 * CANDIDATES)
+    own_case, own = _run(cell, Variant("haichi", True, {}), 2 + 6 * CANDIDATES)
     problems = all_case.problems + own_case.problems
     if everything is None or own is None or problems:
         all_case.problems = problems or ["the report has no trials"]
