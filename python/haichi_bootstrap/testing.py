@@ -175,7 +175,7 @@ def program_tests(
     command = [paths.PYTHON, "-m", "pytest", "-q", "-rfE", f"--junit-xml={report}"]
     # pytest ends by itself between two tests, so that what has run is counted; the time limit
     # behind it is for a test that does not end.
-    limit = 600 if "slow" in left_out else 1500 if "long" in left_out else 2400
+    limit = 600 if "slow" in left_out else 3600 if "long" in left_out else 7200
     command += ["-p", "no:cacheprovider", f"--session-timeout={limit}"]
     marks = [*([marker] if marker else []), *(f"not {mark}" for mark in left_out)]
     if marks:
