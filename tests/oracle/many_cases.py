@@ -123,6 +123,7 @@ def features(calls: Sequence[dict]) -> Counter[str]:
         seen[call["call"].removeprefix("MPI_File_")] += 1
         seen["of more than one cycle"] += call["cycles"] > 1
         seen["of more than ten cycles"] += call["cycles"] > 10
+        seen["with streams of nodes"] += any("one message per node" in why for why in call["why"])
         for key in ("layout", "order", "holes"):
             if call[key] not in ("", "none"):
                 seen[f"{key} {call[key]}"] += 1
