@@ -27,6 +27,9 @@ PARTS_OF_TESTPHDF5 = (
 )
 # Thousands of groups, which are metadata: a third of the time.
 WITHOUT_GROUPS = ("-x", "ngrpw", "-x", "ngrpr", "-x", "cngrpw-ingrpr")
+# Open MPI 4.1.4 fails this now and then by itself (1 run of 25): what a rank writes in atomic mode
+# is seen in part by another. haichi leaves atomic mode to the library.
+WITHOUT_ATOMICITY = ("-x", "atomicity")
 __all__ = ["fast_folder"]
 
 
@@ -97,6 +100,8 @@ def run(
         env["HAICHI_REPORT"] = str(folder / "report.json")
         env["HAICHI_PLACEMENT"] = str(placement("deal2", RANKS, folder))
     words = [build(mpi, source, program), *program.arguments]
+    if program.name == "testphdf5" and mpi.abi == "openmpi":
+        words += WITHOUT_ATOMICITY
     return mpi.run(RANKS, words, env, timeout=program.limit_s, cwd=folder)
 
 
