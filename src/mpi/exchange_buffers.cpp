@@ -48,6 +48,7 @@ std::byte* ExchangeBuffers::contiguous(const plan::Slice& slice) {
 }
 
 void ExchangeBuffers::gather(const plan::Slice& slice, std::byte* out) {
+  if (slice.size == 0) return;  // there may be no memory at all
   if (slice.buffer == Exchange::kTemporary)
     memcpy(out, temporary_.data() + slice.begin, size_t(slice.size));
   else
@@ -55,6 +56,7 @@ void ExchangeBuffers::gather(const plan::Slice& slice, std::byte* out) {
 }
 
 void ExchangeBuffers::scatter(const plan::Slice& slice, const std::byte* in) {
+  if (slice.size == 0) return;
   if (slice.buffer == Exchange::kTemporary)
     memcpy(temporary_.data() + slice.begin, in, size_t(slice.size));
   else
