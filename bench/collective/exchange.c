@@ -2,9 +2,10 @@
 //
 //   exchange FUNCTION BYTES CALLS
 //
-// FUNCTION is alltoall, alltoallv (blocks of one size) or skewed (MPI_Alltoallv; blocks from none
-// to four times BYTES, BYTES in the mean). Prints one JSON line: the time of the slowest and of the
-// fastest rank in each call. Exit code 1 if a byte is wrong, 2 for a bad argument.
+// FUNCTION is alltoall, alltoallv (blocks of one size), skewed (MPI_Alltoallv; blocks from none
+// to four times BYTES, BYTES in the mean) or allgather. Prints one JSON line: the time of the
+// slowest and of the fastest rank in each call. Exit code 1 if a byte is wrong, 2 for a bad
+// argument.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,8 @@ static int size_of(const exchange_t* e, int from, int to) {
   return (from * 7 + to * 3) % 4 == 0 ? 4 * e->bytes : 0;
 }
 
+static int gathers(const exchange_t* e) { return strcmp(e->function, "allgather") == 0; }
+
 static unsigned char byte_of(int from, int to, int call, int at) {
   return (unsigned char)(from * 37 + to * 11 + call * 101 + at * 7 + 3);
 }
@@ -39,12 +42,14 @@ static unsigned char byte_of(int from, int to, int call, int at) {
 static long fill_or_check(const exchange_t* e, int call, int filling) {
   long wrong = 0;
   for (int peer = 0; peer < e->ranks; ++peer) {
+    // What is gathered is what rank 0 would get of an all-to-all.
+    const int to = gathers(e) ? 0 : filling ? peer : e->rank;
     if (filling)
       for (int i = 0; i < e->out_bytes[peer]; ++i)
-        e->out[e->out_at[peer] + i] = byte_of(e->rank, peer, call, i);
+        e->out[e->out_at[peer] + i] = byte_of(e->rank, to, call, i);
     else
       for (int i = 0; i < e->in_bytes[peer]; ++i)
-        wrong += e->in[e->in_at[peer] + i] != byte_of(peer, e->rank, call, i);
+        wrong += e->in[e->in_at[peer] + i] != byte_of(peer, to, call, i);
   }
   return wrong;
 }
@@ -54,6 +59,8 @@ static double call_it(const exchange_t* e) {
   const double start = MPI_Wtime();
   if (strcmp(e->function, "alltoall") == 0)
     MPI_Alltoall(e->out, e->bytes, MPI_BYTE, e->in, e->bytes, MPI_BYTE, MPI_COMM_WORLD);
+  else if (gathers(e))
+    MPI_Allgather(e->out, e->bytes, MPI_BYTE, e->in, e->bytes, MPI_BYTE, MPI_COMM_WORLD);
   else
     MPI_Alltoallv(e->out, e->out_bytes, e->out_at, MPI_BYTE, e->in, e->in_bytes, e->in_at, MPI_BYTE,
                   MPI_COMM_WORLD);
@@ -98,8 +105,8 @@ int main(int argc, char** argv) {
   }
   if (e.bytes < 1 || e.calls < 1 ||
       (strcmp(e.function, "alltoall") && strcmp(e.function, "alltoallv") &&
-       strcmp(e.function, "skewed")))
-    refuse(e.rank, "usage: exchange alltoall|alltoallv|skewed BYTES CALLS");
+       strcmp(e.function, "skewed") && !gathers(&e)))
+    refuse(e.rank, "usage: exchange alltoall|alltoallv|skewed|allgather BYTES CALLS");
   int* numbers = calloc(4 * (size_t)e.ranks, sizeof *numbers);
   e.out_bytes = numbers, e.in_bytes = numbers + e.ranks;
   e.out_at = numbers + 2 * e.ranks, e.in_at = numbers + 3 * e.ranks;

@@ -70,7 +70,8 @@ Status run(const study::Job& job) {
   const int ranks = job.placement.ranks();
   for (const int64_t block : kSizes) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const Candidate& candidate : collectives::default_candidates(job.placement, true)) {
+    for (const Candidate& candidate :
+         collectives::default_candidates(job.placement, collectives::Kind::all_to_all, true)) {
       const auto seconds = simulated(job, machine, candidate, block);
       if (!seconds) return tl::unexpected(seconds.error());
       nlohmann::ordered_json row = {

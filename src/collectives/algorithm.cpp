@@ -15,21 +15,27 @@ namespace {
 int64_t no_memory(const Exchange&, const Parameters&) { return 0; }
 
 constexpr Algorithm kAlgorithms[] = {
-    {"spread", Takes::order_and_window, false, spread, no_memory, spread_time,
+    {"spread", Takes::order_and_window, For::any, spread, no_memory, spread_time,
      "all messages at once, in an issue order (Simple Spread)"},
-    {"ring", Takes::nothing, false, ring, no_memory, ring_time,
+    {"ring", Takes::nothing, For::any, ring, no_memory, ring_time,
      "one message after the other, by distance"},
-    {"ring_one_barrier", Takes::nothing, false, ring_one_barrier, no_memory, ring_one_barrier_time,
-     "the ring after a barrier"},
-    {"ring_mpi_barrier", Takes::nothing, false, ring_mpi_barrier, no_memory, ring_mpi_barrier_time,
-     "the ring with a barrier before every step"},
-    {"ring_light_barrier", Takes::nothing, false, ring_light_barrier, no_memory,
+    {"ring_one_barrier", Takes::nothing, For::any, ring_one_barrier, no_memory,
+     ring_one_barrier_time, "the ring after a barrier"},
+    {"ring_mpi_barrier", Takes::nothing, For::any, ring_mpi_barrier, no_memory,
+     ring_mpi_barrier_time, "the ring with a barrier before every step"},
+    {"ring_light_barrier", Takes::nothing, For::any, ring_light_barrier, no_memory,
      ring_light_barrier_time, "the ring, each receiver says when it is ready"},
-    {"pair", Takes::nothing, false, pair, no_memory, ring_time, "two by two"},
-    {"bruck", Takes::radix, true, bruck, bruck_temporary, bruck_time,
+    {"pair", Takes::nothing, For::any, pair, no_memory, ring_time, "two by two"},
+    {"bruck", Takes::radix, For::equal_blocks, bruck, bruck_temporary, bruck_time,
      "few messages, each block travels several times"},
-    {"node_aware", Takes::leaders, true, node_aware, node_aware_temporary, node_aware_time,
-     "gathered on each node, one message per pair of nodes"},
+    {"node_aware", Takes::leaders, For::equal_blocks, node_aware, node_aware_temporary,
+     node_aware_time, "gathered on each node, one message per pair of nodes"},
+    {"relay", Takes::nothing, For::all_gather, relay, no_memory, relay_time,
+     "blocks are handed on from rank to rank, node after node"},
+    {"doubling", Takes::radix, For::all_gather, doubling, doubling_temporary, doubling_time,
+     "each rank hands on all that it has, twice as much in every step"},
+    {"node_gather", Takes::leaders, For::all_gather, node_gather, node_gather_temporary,
+     node_gather_time, "each node sends its blocks once to each other node"},
 };
 
 std::string known() {
@@ -102,9 +108,12 @@ std::string Candidate::text() const {
   return std::string(algorithm->name);
 }
 
-std::string Candidate::refusal(const Exchange& exchange) const {
-  if (algorithm->regular_only && !exchange.regular())
-    return fmt::format("{} needs blocks of one size", algorithm->name);
+std::string Candidate::refusal(Kind kind, bool regular) const {
+  const bool gathers = kind == Kind::all_gather;
+  if (algorithm->what == For::all_gather && !gathers)
+    return fmt::format("{} needs blocks that are the same for all ranks", algorithm->name);
+  if (algorithm->what == For::equal_blocks && (gathers || !regular))
+    return fmt::format("{} is for an all-to-all with blocks of one size", algorithm->name);
   return "";
 }
 
@@ -128,20 +137,35 @@ Result<Candidate> parse_candidate(std::string_view text) {
   return fail(EINVAL, "no such algorithm: {}; there are {}", text, known());
 }
 
-std::vector<Candidate> default_candidates(const placement::Placement& placement, bool regular) {
-  std::vector<std::string_view> texts = {"spread(nd_rank_shift,0)", "spread(nd_rank_shift,32)",
-                                         "spread(nd_rank_shift,4)", "ring", "pair"};
-  for (const char* kept : {"ring_one_barrier", "ring_light_barrier", "ring_mpi_barrier"})
-    texts.emplace_back(kept);
-  if (regular) {
-    for (const char* each : {"bruck(2)", "bruck(4)", "bruck(8)"}) texts.emplace_back(each);
-    if (placement.nodes() > 1 && placement.nodes() < placement.ranks())
-      for (const char* each : {"node_aware(1)", "node_aware(2)", "node_aware(all)"})
-        texts.emplace_back(each);
-  }
+std::vector<Candidate> default_candidates(const placement::Placement& placement, Kind kind,
+                                          bool regular) {
+  constexpr std::string_view kAllToAll[] = {"spread(nd_rank_shift,0)",
+                                            "spread(nd_rank_shift,32)",
+                                            "spread(nd_rank_shift,4)",
+                                            "ring",
+                                            "pair",
+                                            "ring_one_barrier",
+                                            "ring_light_barrier",
+                                            "ring_mpi_barrier",
+                                            "bruck(2)",
+                                            "bruck(4)",
+                                            "bruck(8)",
+                                            "node_aware(1)",
+                                            "node_aware(2)",
+                                            "node_aware(all)"};
+  // Where a block can be handed on, everything that sends it to each rank by itself is worse on a
+  // network but for few small blocks.
+  constexpr std::string_view kAllGather[] = {
+      "relay",          "doubling(2)",    "doubling(4)",      "doubling(8)",
+      "node_gather(1)", "node_gather(2)", "node_gather(all)", "spread(nd_rank_shift,0)"};
+  const std::span<const std::string_view> texts =
+      kind == Kind::all_gather ? std::span<const std::string_view>(kAllGather) : kAllToAll;
+  const bool several_each = placement.nodes() > 1 && placement.nodes() < placement.ranks();
   std::vector<Candidate> candidates;
   for (const std::string_view text : texts) {
     const Candidate candidate = *parse_candidate(text);
+    if (!candidate.refusal(kind, regular).empty()) continue;
+    if (candidate.algorithm->takes == Takes::leaders && !several_each) continue;
     // A window that never fills or a radix that is never reached is the same thing twice.
     const bool idle =
         candidate.parameters.window >= placement.ranks() ||

@@ -27,18 +27,25 @@ namespace haichi::collectives {
 struct Parameters {
   plan::IssueOrder order = plan::IssueOrder::nd_rank_shift;  ///< spread
   int window = 0;   ///< spread: most sends outstanding; 0 is no limit
-  int radix = 2;    ///< bruck, at least 2
-  int leaders = 1;  ///< node_aware: ranks of a node that talk to others; 0: all
+  int radix = 2;    ///< bruck, doubling; at least 2
+  int leaders = 1;  ///< node_aware, node_gather: ranks of a node that talk to others; 0: all
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
 /// Which of the parameters an algorithm reads; it is also what stands in its brackets.
 enum class Takes : uint8_t { nothing, order_and_window, radix, leaders };
 
+/// Which exchanges an algorithm can carry out.
+enum class For : uint8_t {
+  any,
+  equal_blocks,  ///< it has to know what others have for others
+  all_gather,    ///< it hands on what it got
+};
+
 struct Algorithm {
   std::string_view name;
   Takes takes;
-  bool regular_only;  ///< it needs to know the other ranks' sizes
+  For what;
   plan::StepGenerator (*steps)(Exchange, Parameters);
   /// Bytes of Exchange::kTemporary that this rank needs.
   int64_t (*temporary)(const Exchange&, const Parameters&);
@@ -58,8 +65,11 @@ struct Candidate {
 
   /// As parse_candidate reads it: "ring", "bruck(4)", "spread(nd_rank_shift,32)".
   std::string text() const;
-  /// Empty if it can carry out the exchange, or why not.
-  std::string refusal(const Exchange& exchange) const;
+  /// Empty if it can carry out an exchange of that kind, or why not. `regular`: blocks of one size.
+  std::string refusal(Kind kind, bool regular) const;
+  std::string refusal(const Exchange& exchange) const {
+    return refusal(exchange.kind, exchange.regular());
+  }
   /// The schedule of exchange.me. Precondition: refusal() is empty.
   std::unique_ptr<plan::Schedule> schedule(const Exchange& exchange) const;
   int64_t temporary(const Exchange& exchange) const {
@@ -67,12 +77,14 @@ struct Candidate {
   }
 };
 
-/// Reads NAME or NAME(PARAMETERS): spread(ORDER,WINDOW), bruck(RADIX), node_aware(LEADERS, or all).
+/// Reads NAME or NAME(PARAMETERS): spread(ORDER,WINDOW), bruck(RADIX), node_aware(LEADERS, or all),
+/// and so on.
 /// What is left out has the default of Parameters. Fails with EINVAL and a text that lists what is
 /// known.
 Result<Candidate> parse_candidate(std::string_view text);
 
 /// The candidates worth a thought on this placement, in a fixed order: the same list on all ranks.
-std::vector<Candidate> default_candidates(const placement::Placement& placement, bool regular);
+std::vector<Candidate> default_candidates(const placement::Placement& placement, Kind kind,
+                                          bool regular);
 
 }  // namespace haichi::collectives

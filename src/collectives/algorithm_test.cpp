@@ -48,21 +48,36 @@ class BlockBuffers : public plan::Buffers {
   std::vector<std::vector<std::byte>> blocks_;
 };
 
+// What a rank has for all has no receiver.
+constexpr int kAll = -1;
+
 std::byte byte_of(int from, int to, size_t at) {
   return std::byte((size_t(from) * 131 + size_t(to) * 31 + at * 7 + 1) & 255);
 }
 
-// How many bytes each rank has for each: one number, or some for each pair and many none.
+// What kind of exchange, and how many bytes each rank has for each: one number, or some for each
+// pair and many none; the same for all of them in an all-gather.
 struct Sizes {
   int ranks;
-  bool regular;
+  Kind kind;
+  bool regular, in_place;
   std::vector<int64_t> bytes;
-  Sizes(Random& random, int n, bool equal) : ranks(n), regular(equal) {
+  Sizes(Random& random, int n, Kind what, bool equal)
+      : ranks(n),
+        kind(what),
+        regular(equal),
+        in_place(what == Kind::all_gather && random.below(2) == 0) {
     bytes.assign(size_t(n) * size_t(n), random.below(4) == 0 ? 0 : random.mostly_small(64));
     for (int64_t& each : bytes)
       if (!equal) each = random.below(3) == 0 ? 0 : random.mostly_small(40);
   }
-  int64_t of(int from, int to) const { return bytes[size_t(from) * size_t(ranks) + size_t(to)]; }
+  int64_t of(int from, int to) const {
+    const int column = kind == Kind::all_gather ? 0 : to;
+    return bytes[size_t(from) * size_t(ranks) + size_t(column)];
+  }
+  std::byte byte(int from, int to, size_t at) const {
+    return byte_of(from, kind == Kind::all_gather ? kAll : to, at);
+  }
 };
 
 void run_and_compare(const Candidate& candidate, const Placement& placement, const Sizes& sizes,
@@ -85,12 +100,15 @@ void run_and_compare(const Candidate& candidate, const Placement& placement, con
   for (int me = 0; me < ranks; ++me) {
     Exchange x{&placement, me, sizes.of(0, 0)};
     if (!sizes.regular) x.out = out[size_t(me)], x.in = in[size_t(me)];
+    x.kind = sizes.kind;
+    x.in_place = sizes.in_place;
     ASSERT_EQ(candidate.refusal(x), "");
     schedules.push_back(candidate.schedule(x));
     buffers.push_back(std::make_unique<BlockBuffers>(x, candidate.temporary(x)));
     for (int peer = 0; peer < ranks; ++peer) {
-      std::vector<std::byte>& block = buffers.back()->block(Exchange::send_buffer(peer));
-      for (size_t i = 0; i < block.size(); ++i) block[i] = byte_of(me, peer, i);
+      const int where = sizes.in_place ? Exchange::receive_buffer(me) : Exchange::send_buffer(peer);
+      std::vector<std::byte>& block = buffers.back()->block(where);
+      for (size_t i = 0; i < block.size(); ++i) block[i] = sizes.byte(me, peer, i);
     }
     all_schedules.push_back(schedules.back().get());
     all_buffers.push_back(buffers.back().get());
@@ -101,7 +119,7 @@ void run_and_compare(const Candidate& candidate, const Placement& placement, con
     for (int peer = 0; peer < ranks; ++peer) {
       const auto& block = buffers[size_t(me)]->block(Exchange::receive_buffer(peer));
       for (size_t i = 0; i < block.size(); ++i)
-        ASSERT_EQ(block[i], byte_of(peer, me, i))
+        ASSERT_EQ(block[i], sizes.byte(peer, me, i))
             << "byte " << i << " from " << peer << " to " << me;
     }
 }
@@ -120,12 +138,15 @@ void try_cases(const Algorithm& algorithm, int cases, int max_ranks) {
     Random random(uint64_t(i) + 1);
     const Placement placement = test::random_placement(random, max_ranks);
     const Candidate candidate = with_random_parameters(algorithm, random);
-    const bool regular = algorithm.regular_only || random.below(2) == 0;
-    const Sizes sizes(random, placement.ranks(), regular);
+    const bool regular = algorithm.what == For::equal_blocks || random.below(2) == 0;
+    const bool gathers =
+        algorithm.what == For::all_gather || (algorithm.what == For::any && random.below(3) == 0);
+    const Sizes sizes(random, placement.ranks(), gathers ? Kind::all_gather : Kind::all_to_all,
+                      regular);
     const test::CheckOptions options{.seed = uint64_t(i),
                                      .completion = test::kCompletions[random.below(3)]};
-    SCOPED_TRACE(candidate.text() + ", case " + std::to_string(i) + ": " +
-                 test::describe(placement));
+    SCOPED_TRACE(candidate.text() + ", case " + std::to_string(i) +
+                 (gathers ? ", all-gather: " : ": ") + test::describe(placement));
     run_and_compare(candidate, placement, sizes, options);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -147,16 +168,14 @@ INSTANTIATE_TEST_SUITE_P(, EveryAlgorithm,
 
 TEST(Candidates, ReadWhatTheyWrite) {
   const Placement placement = placement::block(16, 4);
-  for (const bool regular : {false, true})
-    for (const Candidate& candidate : default_candidates(placement, regular)) {
-      const auto again = parse_candidate(candidate.text());
-      ASSERT_TRUE(again) << candidate.text();
-      EXPECT_EQ(*again, candidate);
-      const std::vector<int64_t> sizes(64, 1);
-      Exchange x{&placement, 0, 8};
-      if (!regular) x.out = x.in = sizes;
-      EXPECT_EQ(candidate.refusal(x), "") << candidate.text();
-    }
+  for (const Kind kind : {Kind::all_to_all, Kind::all_gather})
+    for (const bool regular : {false, true})
+      for (const Candidate& candidate : default_candidates(placement, kind, regular)) {
+        const auto again = parse_candidate(candidate.text());
+        ASSERT_TRUE(again) << candidate.text();
+        EXPECT_EQ(*again, candidate);
+        EXPECT_EQ(candidate.refusal(kind, regular), "") << candidate.text();
+      }
   EXPECT_EQ(parse_candidate("spread(rank)")->text(), "spread(rank,0)");
   EXPECT_EQ(parse_candidate("node_aware(all)")->parameters.leaders, 0);
 }
@@ -170,11 +189,13 @@ TEST(Candidates, RefuseWhatMakesNoSense) {
   }
 }
 
-TEST(Candidates, ThatNeedOneSizeSaySo) {
+TEST(Candidates, SayWhatTheyAreNotFor) {
   const Placement placement = placement::block(2, 2);
   const std::vector<int64_t> sizes = {1, 2, 3, 4};
   const Exchange x{&placement, 0, 0, sizes, sizes};
   EXPECT_THAT(parse_candidate("bruck")->refusal(x), HasSubstr("one size"));
+  EXPECT_THAT(parse_candidate("bruck")->refusal(Kind::all_gather, true), HasSubstr("all-to-all"));
+  EXPECT_THAT(parse_candidate("relay")->refusal(x), HasSubstr("the same for all"));
   EXPECT_EQ(parse_candidate("ring")->refusal(x), "");
 }
 
@@ -211,6 +232,34 @@ TEST(NodeAware, SendsOneMessageToEachOtherNode) {
       for (int to = 0; to < 4; ++to)
         EXPECT_TRUE(from == to || between[from][to] == 1) << text << ' ' << from << ' ' << to;
   }
+}
+
+// How many bytes go from each node to others, with one byte a rank.
+std::vector<int64_t> bytes_between_nodes(const char* text, const Placement& placement) {
+  std::vector<int64_t> leaving(size_t(placement.nodes()), 0);
+  for (int me = 0; me < placement.ranks(); ++me) {
+    const Exchange x{&placement, me, 1, {}, {}, Kind::all_gather};
+    for (const auto& [peer, bytes] : sends(*parse_candidate(text), x))
+      if (!placement.same_node(me, peer)) leaving[size_t(placement.node_of(me))] += bytes;
+  }
+  return leaving;
+}
+
+TEST(AllGather, EachNodeSendsItsBlocksOnceWhateverThePlacement) {
+  for (const Placement& placement : {placement::block(4, 3), placement::round_robin(4, 3)}) {
+    EXPECT_THAT(bytes_between_nodes("node_gather(1)", placement), testing::Each(3 * 3));
+    EXPECT_THAT(bytes_between_nodes("node_gather(all)", placement), testing::Each(3 * 3));
+    EXPECT_THAT(bytes_between_nodes("relay", placement), testing::Each(11));
+  }
+  EXPECT_THAT(bytes_between_nodes("spread", placement::block(4, 3)), testing::Each(3 * 9));
+}
+
+TEST(Doubling, OfNineRanksTakesTwoStepsOfTwoMessages) {
+  const Placement placement = placement::block(9, 1);
+  const Exchange x{&placement, 0, 10, {}, {}, Kind::all_gather};
+  using Messages = std::vector<std::pair<int, int64_t>>;
+  EXPECT_EQ(sends(*parse_candidate("doubling(3)"), x),
+            (Messages{{8, 10}, {7, 10}, {6, 30}, {3, 30}}));
 }
 
 TEST(Ring, BarriersAndWordsAreMessagesOfNoBytes) {

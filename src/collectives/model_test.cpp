@@ -101,7 +101,7 @@ TEST(Model, EveryCandidateHasATimeOnEveryPlacement) {
         placement::round_robin(3, 4), Placement(std::vector<int>{0, 0, 0, 1, 2, 2, 3})})
     for (const char* network : {"crossbar", "mesh:8", "torus:2x2x2", "fattree:2:2"})
       for (const int64_t block : {0, 1, 70000})
-        for (const Candidate& candidate : default_candidates(placement, true)) {
+        for (const Candidate& candidate : default_candidates(placement, Kind::all_to_all, true)) {
           const double time = seconds(candidate.text().c_str(), placement, network, {}, block);
           EXPECT_GE(time, 0) << candidate.text();
           EXPECT_LT(time, 1) << candidate.text();
@@ -114,7 +114,7 @@ std::vector<std::string> kept(const char* network, const std::vector<int>& seats
   Costs costs;
   costs.send = 1e-7;
   costs.receive = 2e-7;
-  const auto candidates = default_candidates(placement, true);
+  const auto candidates = default_candidates(placement, Kind::all_to_all, true);
   const auto verdicts = prune(candidates, traffic, costs, block);
   EXPECT_EQ(verdicts.size(), candidates.size());
   std::vector<std::string> names;

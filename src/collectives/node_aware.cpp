@@ -1,8 +1,7 @@
-// Gather on the node, one message per pair of nodes, deal out. The other nodes, counted round from
-// this one, are shared out among its leaders; the leader that sends to a node also receives from
-// it.
+// Gather on the node, one message per pair of nodes, deal out.
 #include <algorithm>
 
+#include "collectives/leaders.h"
 #include "collectives/steps.h"
 
 namespace haichi::collectives {
@@ -13,42 +12,6 @@ using plan::receive_step;
 using plan::send_step;
 using plan::Slice;
 using plan::wait_step;
-
-// The nodes as one of them sees them: `turn` 1 is the next one, nodes()-1 the one before it.
-class Nodes {
- public:
-  Nodes(const placement::Placement& placement, int node, int leaders)
-      : placement_(&placement), node_(node), wanted_(leaders) {}
-  int count() const { return placement_->nodes(); }
-  int node() const { return node_; }
-  int at(int turn) const { return (node_ + turn) % count(); }
-  std::span<const int> ranks() const { return placement_->ranks_on(node_); }
-  std::span<const int> ranks_at(int turn) const { return placement_->ranks_on(at(turn)); }
-
-  int leaders() const { return leaders_on(node_); }
-  /// Of this node, by its place among the node's ranks.
-  int leader_for(int turn) const { return (turn - 1) % leaders(); }
-  /// The rank at the other end of the messages between this node and the one at `turn`.
-  int partner(int turn) const {
-    const int back = count() - turn;  // this node's turn as the other one counts
-    return ranks_at(turn)[size_t((back - 1) % leaders_on(at(turn)))];
-  }
-  /// Ranks on all nodes that a leader serves.
-  int64_t ranks_served_by(int leader) const {
-    int64_t ranks = 0;
-    for (int turn = leader + 1; turn < count(); turn += leaders())
-      ranks += int64_t(ranks_at(turn).size());
-    return ranks;
-  }
-
- private:
-  int leaders_on(int node) const {
-    const int there = int(placement_->ranks_on(node).size());
-    return wanted_ == 0 ? there : std::min(wanted_, there);
-  }
-  const placement::Placement* placement_;
-  int node_, wanted_;
-};
 
 // Temporary memory, in blocks. Each area is used for one thing after another.
 struct Areas {
@@ -72,25 +35,25 @@ struct Areas {
   }
 };
 
-Areas areas_of(const Exchange& x, const Nodes& nodes) {
+Areas areas_of(const Exchange& x, const Leaders& nodes) {
   const auto mates = int64_t(nodes.ranks().size());
   const int place = x.placement->local_index(x.me);
   const int64_t served = place < nodes.leaders() ? nodes.ranks_served_by(place) : 0;
   return {x.block, x.ranks() - mates, mates, served};
 }
 
-Nodes nodes_of(const Exchange& x, const Parameters& parameters) {
+Leaders leaders_of(const Exchange& x, const Parameters& parameters) {
   return {*x.placement, x.placement->node_of(x.me), parameters.leaders};
 }
 
 }  // namespace
 
 int64_t node_aware_temporary(const Exchange& x, const Parameters& parameters) {
-  return areas_of(x, nodes_of(x, parameters)).total();
+  return areas_of(x, leaders_of(x, parameters)).total();
 }
 
 plan::StepGenerator node_aware(Exchange x, Parameters parameters) {
-  const Nodes nodes = nodes_of(x, parameters);
+  const Leaders nodes = leaders_of(x, parameters);
   const Areas areas = areas_of(x, nodes);
   const std::span<const int> mates = nodes.ranks();
   const int leaders = nodes.leaders(), place = x.placement->local_index(x.me);

@@ -13,7 +13,7 @@ plan::StepGenerator pair(Exchange x, Parameters) {
   for (int step = 0; step < ranks; ++step) {
     const int peer = power_of_two ? x.me ^ step : (step - x.me + ranks) % ranks;
     if (peer == x.me) {
-      if (x.bytes_to(x.me) > 0) co_yield own_copy(x);
+      if (x.moves_own()) co_yield own_copy(x);
       continue;
     }
     if (x.bytes_from(peer) > 0) co_yield plan::receive_step(peer, x.receive_block(peer));

@@ -20,7 +20,7 @@ Slice nothing() { return Exchange::temporary(0, 0); }
 // The barrier is written out as messages (dissemination, ceil(log2 P) rounds), so that it runs and
 // costs in every executor what it does.
 plan::StepGenerator ring_kept(Exchange x, InStep kept) {
-  if (x.bytes_to(x.me) > 0) co_yield own_copy(x);
+  if (x.moves_own()) co_yield own_copy(x);
   for (int step = 1; step < x.ranks(); ++step) {
     if (kept == InStep::barriers || (kept == InStep::one_barrier && step == 1))
       for (int distance = 1; distance < x.ranks(); distance *= 2) {

@@ -13,7 +13,7 @@ plan::StepGenerator spread(Exchange x, Parameters parameters) {
     const int peer = order.peer(k);
     if (peer != x.me && x.bytes_to(peer) > 0) co_yield plan::send_step(peer, x.send_block(peer));
   }
-  if (x.bytes_to(x.me) > 0) co_yield own_copy(x);  // while the messages travel
+  if (x.moves_own()) co_yield own_copy(x);  // while the messages travel
   co_yield plan::wait_step();
 }
 

@@ -44,6 +44,25 @@ plan::StepGenerator node_aware(Exchange x, Parameters parameters);
 int64_t node_aware_temporary(const Exchange& x, const Parameters& parameters);
 Terms node_aware_time(const Question& q, const Parameters& parameters);
 
+/// All-gather: every rank is in a table ordered by node, and at each step hands the block that it
+/// got last to the next one in it. On every node one rank receives from another node and one sends
+/// to another: P-1 blocks, whatever the placement, where at least P-m must, m the node's ranks.
+plan::StepGenerator relay(Exchange x, Parameters parameters);
+Terms relay_time(const Question& q, const Parameters& parameters);
+
+/// All-gather, Bruck et al. (1997) with any radix k: a rank that has the blocks of h ranks gets
+/// those of (k-1) h more, in ceil(log_k P) steps. Ranks are counted in the same table.
+plan::StepGenerator doubling(Exchange x, Parameters parameters);
+int64_t doubling_temporary(const Exchange& x, const Parameters& parameters);
+Terms doubling_time(const Question& q, const Parameters& parameters);
+
+/// All-gather: the ranks of a node exchange their blocks, one of them sends all to another node,
+/// and what comes from there is dealt out. Several ranks ("leaders") of a node share the other
+/// nodes. Nodes may have unequal numbers of ranks.
+plan::StepGenerator node_gather(Exchange x, Parameters parameters);
+int64_t node_gather_temporary(const Exchange& x, const Parameters& parameters);
+Terms node_gather_time(const Question& q, const Parameters& parameters);
+
 /// The block of this rank for itself.
 inline plan::Step own_copy(const Exchange& x) {
   return plan::copy_step(x.me, x.send_block(x.me), x.receive_block(x.me));

@@ -12,8 +12,8 @@ CommState* state_for(MPI_Comm comm, const void* sendbuf) {
 }
 
 template <class Number>
-std::vector<int64_t> numbers(const Number* values, const CommState& state) {
-  return {values, values + state.placement.ranks()};
+std::vector<int64_t> values(const Number* of, const CommState& state) {
+  return {of, of + state.placement.ranks()};
 }
 
 template <class Count, class RealCall>
@@ -23,8 +23,8 @@ int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* 
   // What is wrong with the arguments is for the library to say.
   if (state == nullptr || sendcount < 0 || recvcount < 0) return real_call();
   const ExchangeCall call{"MPI_Alltoall",
-                          {const_cast<void*>(sendbuf), sendtype, sendcount},
-                          {recvbuf, recvtype, recvcount}};
+                          {const_cast<void*>(sendbuf), {sendtype}, sendcount},
+                          {recvbuf, {recvtype}, recvcount}};
   return run_exchange(comm, *state, call, real_call);
 }
 
@@ -37,12 +37,36 @@ int alltoallv(const void* sendbuf, const Count* sendcounts, const Displacement* 
   if (state == nullptr) return real_call();
   const ExchangeCall call{
       "MPI_Alltoallv",
-      {const_cast<void*>(sendbuf), sendtype, 0, numbers(sendcounts, *state),
-       numbers(sdispls, *state)},
-      {recvbuf, recvtype, 0, numbers(recvcounts, *state), numbers(rdispls, *state)}};
-  for (const ExchangeSide* side : {&call.send, &call.receive})
-    for (const int64_t count : side->counts)
-      if (count < 0) return real_call();
+      {const_cast<void*>(sendbuf),
+       {sendtype},
+       0,
+       values(sendcounts, *state),
+       values(sdispls, *state)},
+      {recvbuf, {recvtype}, 0, values(recvcounts, *state), values(rdispls, *state)}};
+  if (call.send.has_negative_count() || call.receive.has_negative_count()) return real_call();
+  return run_exchange(comm, *state, call, real_call);
+}
+
+template <class Count, class Displacement, class RealCall>
+int alltoallw(const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
+              const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
+              const Displacement* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
+              RealCall real_call) {
+  CommState* const state = state_for(comm, sendbuf);
+  if (state == nullptr) return real_call();
+  const int ranks = state->placement.ranks();
+  const ExchangeCall call{"MPI_Alltoallw",
+                          {const_cast<void*>(sendbuf),
+                           {sendtypes, sendtypes + ranks},
+                           0,
+                           values(sendcounts, *state),
+                           values(sdispls, *state)},
+                          {recvbuf,
+                           {recvtypes, recvtypes + ranks},
+                           0,
+                           values(recvcounts, *state),
+                           values(rdispls, *state)}};
+  if (call.send.has_negative_count() || call.receive.has_negative_count()) return real_call();
   return run_exchange(comm, *state, call, real_call);
 }
 
@@ -79,6 +103,26 @@ int on_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_
                    comm, [&] {
                      return real().Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                                recvcounts, rdispls, recvtype, comm);
+                   });
+}
+
+int on_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                 const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  return alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                   comm, [&] {
+                     return real().Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                             recvcounts, rdispls, recvtypes, comm);
+                   });
+}
+
+int on_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                   const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  return alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                   comm, [&] {
+                     return real().Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                               recvcounts, rdispls, recvtypes, comm);
                    });
 }
 

@@ -142,17 +142,17 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
 CommState::CommState(Runtime& r, MPI_Comm o, placement::Placement p, int me)
     : runtime(r), own(o), placement(std::move(p)), rank(me) {}
 
-Tuned& CommState::tuned(const CollectiveKey& key, bool regular) {
+Tuned& CommState::tuned(const CollectiveKey& key, collectives::Kind kind, bool regular) {
   const auto known = tuned_.find(key);
   if (known != tuned_.end()) return known->second;
   const std::string& wanted = runtime.settings.text("collectives.algorithm");
   std::vector<Candidate> candidates(1);
   std::string_view why = "by trial";
   if (wanted == "auto") {
-    for (const Candidate& each : collectives::default_candidates(placement, regular))
+    for (const Candidate& each : collectives::default_candidates(placement, kind, regular))
       candidates.push_back(each);
   } else if (const auto one = collectives::parse_candidate(wanted);
-             one && (regular || !one->algorithm->regular_only)) {
+             one && one->refusal(kind, regular).empty()) {
     candidates = {*one};
     why = "collectives.algorithm says so";
   } else {

@@ -22,7 +22,9 @@ namespace haichi::mpi {
 /// What is chosen for by itself: calls of one key take the same candidate.
 struct CollectiveKey {
   std::string_view collective;  ///< name of the MPI function without "_c"
-  int size_bin;  ///< log2 of a block's bytes; -1 where ranks do not know each other's
+  /// log2 of a block's bytes, of the mean one where they differ; -1 where ranks do not know each
+  /// other's
+  int size_bin;
   auto operator<=>(const CollectiveKey&) const = default;
 };
 
@@ -47,7 +49,7 @@ class CommState {
   CommState& operator=(const CommState&) = delete;
 
   /// The trials of this key, begun if it is new. `regular`: blocks of one size.
-  Tuned& tuned(const CollectiveKey& key, bool regular);
+  Tuned& tuned(const CollectiveKey& key, collectives::Kind kind, bool regular);
   /// What earlier runs decided: keys that are begun later start with it. The same on all ranks.
   void start_with(std::vector<collectives::Decision> decisions);
   /// From now on candidates that cost far more than others on this machine are not tried (paper

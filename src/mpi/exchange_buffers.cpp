@@ -44,7 +44,7 @@ void BlocksInMemory::scatter(int64_t displacement, int64_t begin, int64_t size,
 std::byte* ExchangeBuffers::contiguous(const plan::Slice& slice) {
   if (slice.buffer == Exchange::kTemporary || slice.size == 0)
     return temporary_.data() + (slice.size == 0 ? 0 : slice.begin);
-  return side_of(slice.buffer).blocks.together(begin_of(slice.buffer), slice.begin, slice.size);
+  return blocks_of(slice.buffer).together(begin_of(slice.buffer), slice.begin, slice.size);
 }
 
 void ExchangeBuffers::gather(const plan::Slice& slice, std::byte* out) {
@@ -52,7 +52,7 @@ void ExchangeBuffers::gather(const plan::Slice& slice, std::byte* out) {
   if (slice.buffer == Exchange::kTemporary)
     memcpy(out, temporary_.data() + slice.begin, size_t(slice.size));
   else
-    side_of(slice.buffer).blocks.gather(begin_of(slice.buffer), slice.begin, slice.size, out);
+    blocks_of(slice.buffer).gather(begin_of(slice.buffer), slice.begin, slice.size, out);
 }
 
 void ExchangeBuffers::scatter(const plan::Slice& slice, const std::byte* in) {
@@ -60,7 +60,7 @@ void ExchangeBuffers::scatter(const plan::Slice& slice, const std::byte* in) {
   if (slice.buffer == Exchange::kTemporary)
     memcpy(temporary_.data() + slice.begin, in, size_t(slice.size));
   else
-    side_of(slice.buffer).blocks.scatter(begin_of(slice.buffer), slice.begin, slice.size, in);
+    blocks_of(slice.buffer).scatter(begin_of(slice.buffer), slice.begin, slice.size, in);
 }
 
 }  // namespace haichi::mpi

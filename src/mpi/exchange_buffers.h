@@ -13,8 +13,8 @@
 
 namespace haichi::mpi {
 
-/// One of the two buffers of MPI_Alltoall or MPI_Alltoallv: for each rank some elements of one
-/// datatype, somewhere behind `base`.
+/// Blocks of one of the two buffers of an exchange: each some elements of one datatype, somewhere
+/// behind `base`.
 class BlocksInMemory {
  public:
   /// Fails if the datatype cannot be decoded. `most` is the largest count of any block.
@@ -45,8 +45,11 @@ struct Displacements {
 class ExchangeBuffers : public plan::Buffers {
  public:
   struct Side {
-    BlocksInMemory blocks;
+    std::vector<BlocksInMemory> blocks;  ///< one for all ranks, or by rank
     Displacements at;
+    const BlocksInMemory& of(int rank) const {
+      return blocks[blocks.size() == 1 ? 0 : size_t(rank)];
+    }
   };
   ExchangeBuffers(Side send, Side receive, std::span<std::byte> temporary)
       : send_(std::move(send)), receive_(std::move(receive)), temporary_(temporary) {}
@@ -62,6 +65,7 @@ class ExchangeBuffers : public plan::Buffers {
  private:
   // Buffers 1, 3, ... are sent, 2, 4, ... received.
   const Side& side_of(int buffer) const { return buffer % 2 == 1 ? send_ : receive_; }
+  const BlocksInMemory& blocks_of(int buffer) const { return side_of(buffer).of((buffer - 1) / 2); }
   int64_t begin_of(int buffer) const { return side_of(buffer).at[(buffer - 1) / 2]; }
 
   Side send_, receive_;

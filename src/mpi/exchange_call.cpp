@@ -4,6 +4,7 @@
 #include <bit>
 #include <new>
 #include <numeric>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,98 +24,115 @@ constexpr int kTag = 1;  // on a communicator that nobody else has
 // Exit code of a job that ran out of memory, EX_OSERR of sysexits.h.
 constexpr int kOutOfMemoryExit = 71;
 
-/// Size in bytes of each rank's block of a side.
-std::vector<int64_t> block_sizes(const ExchangeSide& side, int64_t element) {
-  std::vector<int64_t> sizes;
-  for (const int64_t count : side.counts) sizes.push_back(count * element);
-  return sizes;
-}
-
-/// A side of a datatype that haichi cannot decode: packed by the MPI library, block after block.
-class PackedSide {
- public:
-  PackedSide(const ExchangeSide& side, int ranks) : side_(side), begins_{0} {
-    MPI_Count size = 0, lower = 0, extent = 0;
-    real().Type_size_x(side.type, &size);
-    real().Type_get_extent_x(side.type, &lower, &extent);
-    extent_ = extent;
-    for (int r = 0; r < ranks; ++r) begins_.push_back(begins_.back() + side.count_of(r) * size);
-    packed_.resize(size_t(begins_.back()));
-  }
-  void pack(MPI_Comm comm) {
-    for_each_part([&](std::byte* data, int count, std::byte* packed, int size) {
-      int position = 0;
-      real().Pack(data, count, side_.type, packed, size, &position, comm);
-    });
-  }
-  void unpack(MPI_Comm comm) {
-    for_each_part([&](std::byte* data, int count, std::byte* packed, int size) {
-      int position = 0;
-      real().Unpack(packed, size, &position, data, count, side_.type, comm);
-    });
-  }
-  ExchangeBuffers::Side side() {
-    auto blocks = BlocksInMemory::make(packed_.data(), handles().byte, begins_.back());
-    return {*std::move(blocks), {0, begins_}};
-  }
-
- private:
-  // The MPI library's sizes are ints.
-  template <class Visit>
-  void for_each_part(Visit&& visit) {
-    for (int r = 0; r + 1 < int(begins_.size()); ++r) {
-      const int64_t count = side_.count_of(r), size = begins_[size_t(r) + 1] - begins_[size_t(r)];
-      if (size == 0) continue;
-      const int64_t element = size / count, most = std::max<int64_t>(1, (1 << 30) / element);
-      const int64_t first = side_.at.empty() ? r * side_.count : side_.at[size_t(r)];
-      for (int64_t done = 0; done < count; done += most) {
-        const int64_t now = std::min(most, count - done);
-        visit(static_cast<std::byte*>(side_.buffer) + (first + done) * extent_, int(now),
-              packed_.data() + begins_[size_t(r)] + done * element, int(now * element));
-      }
-    }
-  }
-  const ExchangeSide& side_;
-  std::vector<int64_t> begins_;
-  std::vector<std::byte> packed_;
-  int64_t extent_ = 0;
-};
-
-/// A side as a schedule sees it; `packed` is set if it had to be packed for that.
-ExchangeBuffers::Side memory_of(const ExchangeSide& side, int ranks,
-                                std::unique_ptr<PackedSide>& packed) {
-  int64_t most = side.count;
-  for (const int64_t count : side.counts) most = std::max(most, count);
-  if (auto blocks = BlocksInMemory::make(side.buffer, side.type, most)) {
-    const int64_t extent = blocks->extent();
-    Displacements at{side.count * extent};
-    for (const int64_t first : side.at) at.of.push_back(first * extent);
-    return {*std::move(blocks), std::move(at)};
-  }
-  packed = std::make_unique<PackedSide>(side, ranks);
-  return packed->side();
-}
-
 int64_t size_of(MPI_Datatype type) {
   MPI_Count size = 0;
   return real().Type_size_x(type, &size) == MPI_SUCCESS ? int64_t(size) : 0;
 }
 
+/// Size in bytes of each rank's block of a side; empty if they are of one size.
+std::vector<int64_t> block_sizes(const ExchangeSide& side) {
+  std::vector<int64_t> sizes;
+  int64_t element = side.types.size() == 1 ? size_of(side.types[0]) : 0;
+  for (int r = 0; r < int(side.counts.size()); ++r) {
+    if (side.types.size() > 1) element = size_of(side.type_of(r));
+    sizes.push_back(side.counts[size_t(r)] * element);
+  }
+  return sizes;
+}
+
+/// A side with a datatype that haichi cannot decode: packed by the MPI library, block after block.
+class PackedSide {
+ public:
+  PackedSide(const ExchangeSide& side, int ranks) : side_(side), begins_{0} {
+    const int blocks = side.one_block ? 1 : ranks;
+    for (int r = 0; r < blocks; ++r)
+      begins_.push_back(begins_.back() + side.count_of(r) * size_of(side.type_of(r)));
+    packed_.resize(size_t(begins_.back()));
+  }
+  void pack(MPI_Comm comm) {
+    for (int r = 0; r < blocks(); ++r) pack_block(r, comm);
+  }
+  void pack_block(int rank, MPI_Comm comm) {
+    for_each_part(rank, [&](std::byte* data, int count, std::byte* packed, int size) {
+      int position = 0;
+      real().Pack(data, count, side_.type_of(rank), packed, size, &position, comm);
+    });
+  }
+  void unpack(MPI_Comm comm) {
+    for (int r = 0; r < blocks(); ++r)
+      for_each_part(r, [&](std::byte* data, int count, std::byte* packed, int size) {
+        int position = 0;
+        real().Unpack(packed, size, &position, data, count, side_.type_of(r), comm);
+      });
+  }
+  ExchangeBuffers::Side side() {
+    auto memory = BlocksInMemory::make(packed_.data(), handles().byte, begins_.back());
+    Displacements at;
+    if (!side_.one_block) at.of = begins_;
+    return {{*std::move(memory)}, std::move(at)};
+  }
+
+ private:
+  int blocks() const { return int(begins_.size()) - 1; }
+  // The MPI library's sizes are ints.
+  template <class Visit>
+  void for_each_part(int r, Visit&& visit) {
+    const int64_t count = side_.count_of(r), size = begins_[size_t(r) + 1] - begins_[size_t(r)];
+    if (size == 0) return;
+    MPI_Count lower = 0, extent = 0;
+    real().Type_get_extent_x(side_.type_of(r), &lower, &extent);
+    const int64_t element = size / count, most = std::max<int64_t>(1, (1 << 30) / element);
+    std::byte* const first = static_cast<std::byte*>(side_.buffer) + side_.begin_of(r, extent);
+    for (int64_t done = 0; done < count; done += most) {
+      const int64_t now = std::min(most, count - done);
+      visit(first + done * int64_t(extent), int(now),
+            packed_.data() + begins_[size_t(r)] + done * element, int(now * element));
+    }
+  }
+  const ExchangeSide& side_;
+  std::vector<int64_t> begins_;
+  std::vector<std::byte> packed_;
+};
+
+/// A side where the program has it, or nothing if a datatype cannot be decoded.
+std::optional<ExchangeBuffers::Side> decoded(const ExchangeSide& side, int ranks) {
+  ExchangeBuffers::Side result;
+  int64_t most = side.count;
+  for (const int64_t count : side.counts) most = std::max(most, count);
+  for (size_t r = 0; r < side.types.size(); ++r) {
+    const int64_t count = side.types.size() == 1 ? most : side.count_of(int(r));
+    auto blocks = BlocksInMemory::make(side.buffer, side.types[r], count);
+    if (!blocks) return std::nullopt;
+    result.blocks.push_back(*std::move(blocks));
+  }
+  if (side.at.empty())
+    result.at.each = side.begin_of(1, result.blocks[0].extent());
+  else
+    for (int r = 0; r < ranks; ++r) result.at.of.push_back(side.begin_of(r, result.of(r).extent()));
+  return result;
+}
+
+/// A side as a schedule sees it; `packed` is set if it has to be packed for that.
+ExchangeBuffers::Side memory_of(const ExchangeSide& side, int ranks,
+                                std::optional<PackedSide>& packed) {
+  if (auto memory = decoded(side, ranks)) return *std::move(memory);
+  return packed.emplace(side, ranks).side();
+}
+
 /// Carries out the exchange by a schedule of haichi's.
 Status by_schedule(CommState& state, const ExchangeCall& call, const Candidate& candidate) {
   const int ranks = state.placement.ranks();
-  Exchange exchange{&state.placement, state.rank};
-  const std::vector<int64_t> out = block_sizes(call.send, size_of(call.send.type)),
-                             in = block_sizes(call.receive, size_of(call.receive.type));
-  if (call.regular())
-    exchange.block = call.receive.count * size_of(call.receive.type);
-  else
-    exchange.out = out, exchange.in = in;
+  const std::vector<int64_t> out = block_sizes(call.send), in = block_sizes(call.receive);
+  const int64_t block = call.regular() ? call.receive.count * size_of(call.receive.type_of(0)) : 0;
+  const Exchange exchange{&state.placement, state.rank, block, out, in, call.kind, call.in_place};
   std::vector<std::byte> temporary(size_t(candidate.temporary(exchange)));
-  std::unique_ptr<PackedSide> packed_send, packed_receive;
-  ExchangeBuffers buffers(memory_of(call.send, ranks, packed_send),
-                          memory_of(call.receive, ranks, packed_receive), temporary);
+  std::optional<PackedSide> packed_send, packed_receive;
+  ExchangeBuffers::Side send;
+  if (!call.in_place) send = memory_of(call.send, ranks, packed_send);
+  ExchangeBuffers buffers(std::move(send), memory_of(call.receive, ranks, packed_receive),
+                          temporary);
   if (packed_send) packed_send->pack(state.own);
+  if (packed_receive && call.in_place) packed_receive->pack_block(state.rank, state.own);
   const auto whole = candidate.schedule(exchange);
   plan::SplitMessages schedule(*whole);
   Executor executor(state.own, kTag, nullptr);
@@ -150,19 +168,23 @@ bool agree(CommState& state, collectives::Selection& selection) {
   return true;
 }
 
-CollectiveKey key_of(const ExchangeCall& call) {
-  if (!call.regular()) return {call.collective, -1};
-  const int64_t block = call.receive.count * size_of(call.receive.type);
-  return {call.collective, int(std::bit_width(uint64_t(block))) - 1};
+/// Bytes of a block, of the mean one where all ranks know all sizes; -1 where they do not.
+int64_t block_of(const ExchangeCall& call, int ranks) {
+  if (call.regular()) return call.receive.count * size_of(call.receive.type_of(0));
+  if (call.kind == collectives::Kind::all_to_all) return -1;
+  const std::vector<int64_t> sizes = block_sizes(call.receive);
+  const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  return sum == 0 ? 0 : std::max<int64_t>(1, sum / ranks);
 }
 
 }  // namespace
 
 int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
                  const std::function<int()>& library) {
-  const CollectiveKey key = key_of(call);
-  if (call.regular() && key.size_bin < 0) return library();  // no bytes at all
-  Tuned& tuned = state.tuned(key, call.regular());
+  const int64_t block = block_of(call, state.placement.ranks());
+  if (block == 0) return library();  // no bytes at all
+  const int size_bin = block < 0 ? -1 : int(std::bit_width(uint64_t(block))) - 1;
+  Tuned& tuned = state.tuned({call.collective, size_bin}, call.kind, call.regular());
   const Candidate& candidate = tuned.candidates[size_t(tuned.selection.next())];
   const int64_t begin_ns = now_ns();
   Status done;

@@ -1,8 +1,9 @@
-// An all-to-all-like call of the program that haichi may carry out.
+// An exchange of the program's, an all-to-all or an all-gather, that haichi may carry out.
 #pragma once
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -11,20 +12,35 @@
 
 namespace haichi::mpi {
 
-/// One side of the call: buffer, datatype, and how much there is for or from each rank.
+/// One side of the call: buffer, datatypes, and how much there is for or from each rank.
 struct ExchangeSide {
   void* buffer = nullptr;
-  MPI_Datatype type;
+  std::vector<MPI_Datatype> types;   ///< one for all ranks, or by rank
   int64_t count = 0;                 ///< elements of each block, if `counts` is empty
   std::vector<int64_t> counts = {};  ///< by rank
-  std::vector<int64_t> at = {};      ///< by rank: where the block begins, in extents of the type
+  /// By rank: where the block begins, in extents of the type; in bytes if there is a type for each.
+  std::vector<int64_t> at = {};
+
+  MPI_Datatype type_of(int rank) const { return types[types.size() == 1 ? 0 : size_t(rank)]; }
+  bool one_block = false;  ///< the same for all ranks: of an all-gather, what is sent
 
   int64_t count_of(int rank) const { return counts.empty() ? count : counts[size_t(rank)]; }
+  bool has_negative_count() const {
+    return count < 0 || std::any_of(counts.begin(), counts.end(), [](int64_t n) { return n < 0; });
+  }
+  /// Bytes from the buffer's begin to a rank's block; `extent` is that of its type.
+  int64_t begin_of(int rank, int64_t extent) const {
+    if (one_block) return 0;
+    if (at.empty()) return rank * count * extent;
+    return at[size_t(rank)] * (types.size() == 1 ? extent : 1);
+  }
 };
 
 struct ExchangeCall {
   std::string_view collective;  ///< as in CollectiveKey
   ExchangeSide send, receive;
+  collectives::Kind kind = collectives::Kind::all_to_all;
+  bool in_place = false;  ///< of an all-gather: `send` is not looked at
   bool regular() const { return receive.counts.empty(); }
 };
 

@@ -23,7 +23,8 @@ bool Pattern::has(std::string_view parameter) const {
 std::span<const Pattern> patterns() {
   static const Pattern table[] = {
       {"alltoall", "everybody's message to everybody", kAllToAll, 1, {}, all_to_all},
-      {"alltoallv", "the same with the bytes of a matrix", kAllToAllV, 1, {}, all_to_all_v},
+      {"allgather", "everybody's one message to everybody", kAllToAll, 1, {}, all_gather},
+      {"alltoallv", "an all-to-all with the bytes of a matrix", kAllToAllV, 1, {}, all_to_all_v},
       {"shift", "a message to the next rank of a ring", kRing, 0, {}, shift},
       {"exchange", "messages with both neighbours in a ring", kRing, 0, {}, exchange},
       {"hpio", "collective I/O in regions", kHpio, 2, {.window = 32}, hpio},

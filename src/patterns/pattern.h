@@ -43,6 +43,9 @@ const Pattern* find_pattern(std::string_view name);
 /// (section 4.1) has it, except that a rank copies what it has for itself.
 Result<Job> all_to_all(const Case& of);
 
+/// Everybody's one block to everybody.
+Result<Job> all_gather(const Case& of);
+
 /// The same with as many bytes as a file says for each pair (byte_matrix.h); no message where there
 /// are none.
 Result<Job> all_to_all_v(const Case& of);

@@ -1,12 +1,13 @@
-/* Random all-to-all exchanges, checked byte by byte. Usage:
+/* Random exchanges, all-to-all and all-gather, checked byte by byte. Usage:
  *
  *   exchange_cases SEED CASES
  *
  * Each case draws, alike on all ranks: a communicator (all ranks, halves, all in reverse, a
  * duplicate), a function, sizes of the blocks (none, small, some kilobytes; equal, different or
- * mostly none) and how often it is called, with other bytes each time. Each rank draws for itself:
- * the datatypes of its two sides, contiguous or with gaps, and where its blocks begin. An element
- * is 12 bytes, whatever the datatype. Bytes between the elements must stay as they were.
+ * mostly none), whether an all-gather is in place, and how often it is called, with other bytes
+ * each time. Each rank draws for itself: the datatypes of its two sides, contiguous or with gaps,
+ * and where its blocks begin. An element is 12 bytes, whatever the datatype. Bytes between the
+ * elements must stay as they were.
  *
  * Prints "cases N wrong M" on rank 0; exit code 1 if anything was wrong. */
 #include <mpi.h>
@@ -73,61 +74,129 @@ static layout_t make_layout(int kind) {
 }
 enum { KINDS = 5 };
 
+enum { ALLTOALL, ALLTOALLV, ALLTOALLW, ALLGATHER, ALLGATHERV, FUNCTIONS };
+
+/* What all ranks have drawn alike. */
+typedef struct {
+  int function, large, in_place;
+} call_t;
+static int gathers(const call_t* c) { return c->function >= ALLGATHER; }
+static int regular(const call_t* c) { return c->function == ALLTOALL || c->function == ALLGATHER; }
+
 /* One side of a call. */
 typedef struct {
-  layout_t layout;
-  int counts[MOST_RANKS], begins[MOST_RANKS]; /* elements */
+  layout_t layouts[2];
+  int blocks;
+  int which[MOST_RANKS];  /* layout of each block */
+  int counts[MOST_RANKS]; /* elements */
+  int begins[MOST_RANKS]; /* bytes */
   unsigned char* memory;
   size_t size;
 } side_t;
+
+static const layout_t* layout_of(const side_t* side, int block) {
+  return &side->layouts[side->which[block]];
+}
 
 static unsigned char byte_of(int from, int to, int call, int at) {
   return (unsigned char)(from * 37 + to * 11 + call * 101 + at * 7 + 3);
 }
 
-/* What lies at byte b of a side that has the blocks of this call; `mine` of the receiving side. */
-static void fill(side_t* side, int sends, int me, int n, int call) {
-  memset(side->memory, CANARY, side->size);
-  for (int peer = 0; peer < n; ++peer)
-    for (int i = 0; i < side->counts[peer] * ELEMENT; ++i) {
-      const size_t at = (size_t)(side->begins[peer] + i / ELEMENT) * (size_t)side->layout.extent +
-                        (size_t)side->layout.at[i % ELEMENT];
-      side->memory[at] = sends ? byte_of(me, peer, call, i) : byte_of(peer, me, call, i);
-    }
+/* What lies in a block: bytes from a rank to a rank, or to nobody by name. */
+static void fill_block(side_t* side, int block, int from, int to, int call) {
+  const layout_t* layout = layout_of(side, block);
+  for (int i = 0; i < side->counts[block] * ELEMENT; ++i)
+    side->memory[side->begins[block] + i / ELEMENT * layout->extent + layout->at[i % ELEMENT]] =
+        byte_of(from, to, call, i);
 }
 
-static void make_side(side_t* side, int n, int spaced, uint64_t* own) {
+static void fill_sent(side_t* side, const call_t* c, int me, int call) {
+  memset(side->memory, CANARY, side->size);
+  for (int block = 0; block < side->blocks; ++block)
+    fill_block(side, block, me, gathers(c) ? 0 : block, call);
+}
+
+static void fill_received(side_t* side, const call_t* c, int me, int call) {
+  memset(side->memory, CANARY, side->size);
+  for (int block = 0; block < side->blocks; ++block)
+    fill_block(side, block, block, gathers(c) ? 0 : me, call);
+}
+
+/* Draws where the blocks lie: one after the other, or with gaps of some elements. */
+static void make_side(side_t* side, const call_t* c, int spaced, uint64_t* own) {
   int at = 0;
-  for (int peer = 0; peer < n; ++peer) {
-    side->begins[peer] = at += spaced ? below(own, 3) : 0;
-    at += side->counts[peer];
+  for (int block = 0; block < side->blocks; ++block) {
+    side->which[block] = c->function == ALLTOALLW ? below(own, 2) : 0;
+    const int extent = layout_of(side, block)->extent;
+    side->begins[block] = at += spaced ? below(own, 3) * extent : 0;
+    at += side->counts[block] * extent;
   }
-  side->size = (size_t)(at + 1) * (size_t)side->layout.extent + ELEMENT;
+  side->size = (size_t)at + 64;
   side->memory = malloc(side->size);
 }
 
-static int call_it(MPI_Comm comm, int n, int regular, int large, const side_t* s, const side_t* r) {
-  const int us = s->layout.per_element, ur = r->layout.per_element;
-  int sc[MOST_RANKS], sd[MOST_RANKS], rc[MOST_RANKS], rd[MOST_RANKS];
-  for (int i = 0; i < n; ++i) {
-    sc[i] = s->counts[i] * us, sd[i] = s->begins[i] * us;
-    rc[i] = r->counts[i] * ur, rd[i] = r->begins[i] * ur;
-  }
+/* A side as the functions take it. */
+typedef struct {
+  int counts[MOST_RANKS], begins[MOST_RANKS];
+  MPI_Datatype types[MOST_RANKS];
 #if MPI_VERSION >= 4
-  if (large && regular)
-    return MPI_Alltoall_c(s->memory, sc[0], s->layout.type, r->memory, rc[0], r->layout.type, comm);
-  if (large) {
-    MPI_Count lsc[MOST_RANKS], lrc[MOST_RANKS];
-    MPI_Aint lsd[MOST_RANKS], lrd[MOST_RANKS];
-    for (int i = 0; i < n; ++i) lsc[i] = sc[i], lsd[i] = sd[i], lrc[i] = rc[i], lrd[i] = rd[i];
-    return MPI_Alltoallv_c(s->memory, lsc, lsd, s->layout.type, r->memory, lrc, lrd, r->layout.type,
-                           comm);
-  }
+  MPI_Count large_counts[MOST_RANKS];
+  MPI_Aint large_begins[MOST_RANKS];
 #endif
-  (void)large;
-  if (regular)
-    return MPI_Alltoall(s->memory, sc[0], s->layout.type, r->memory, rc[0], r->layout.type, comm);
-  return MPI_Alltoallv(s->memory, sc, sd, s->layout.type, r->memory, rc, rd, r->layout.type, comm);
+} arguments_t;
+
+static arguments_t arguments_of(const side_t* side, const call_t* c) {
+  arguments_t a;
+  memset(&a, 0, sizeof a);
+  for (int i = 0; i < side->blocks; ++i) {
+    const layout_t* layout = layout_of(side, i);
+    a.counts[i] = side->counts[i] * layout->per_element;
+    /* Extents of the type that the function is given, or bytes. */
+    const int unit = layout->extent == ELEMENT ? ELEMENT / layout->per_element : layout->extent;
+    a.begins[i] = c->function == ALLTOALLW ? side->begins[i] : side->begins[i] / unit;
+    a.types[i] = layout->type;
+#if MPI_VERSION >= 4
+    a.large_counts[i] = a.counts[i], a.large_begins[i] = a.begins[i];
+#endif
+  }
+  return a;
+}
+
+static int call_it(MPI_Comm comm, const call_t* c, const side_t* s, const side_t* r) {
+  const arguments_t as = arguments_of(s, c), ar = arguments_of(r, c);
+  const void* from = c->in_place ? MPI_IN_PLACE : s->memory;
+  const MPI_Datatype ts = as.types[0], tr = ar.types[0];
+#if MPI_VERSION >= 4
+  if (c->large) switch (c->function) {
+      case ALLTOALL:
+        return MPI_Alltoall_c(from, as.counts[0], ts, r->memory, ar.counts[0], tr, comm);
+      case ALLTOALLV:
+        return MPI_Alltoallv_c(from, as.large_counts, as.large_begins, ts, r->memory,
+                               ar.large_counts, ar.large_begins, tr, comm);
+      case ALLTOALLW:
+        return MPI_Alltoallw_c(from, as.large_counts, as.large_begins, as.types, r->memory,
+                               ar.large_counts, ar.large_begins, ar.types, comm);
+      case ALLGATHER:
+        return MPI_Allgather_c(from, as.counts[0], ts, r->memory, ar.counts[0], tr, comm);
+      default:
+        return MPI_Allgatherv_c(from, as.counts[0], ts, r->memory, ar.large_counts, ar.large_begins,
+                                tr, comm);
+    }
+#endif
+  switch (c->function) {
+    case ALLTOALL:
+      return MPI_Alltoall(from, as.counts[0], ts, r->memory, ar.counts[0], tr, comm);
+    case ALLTOALLV:
+      return MPI_Alltoallv(from, as.counts, as.begins, ts, r->memory, ar.counts, ar.begins, tr,
+                           comm);
+    case ALLTOALLW:
+      return MPI_Alltoallw(from, as.counts, as.begins, as.types, r->memory, ar.counts, ar.begins,
+                           ar.types, comm);
+    case ALLGATHER:
+      return MPI_Allgather(from, as.counts[0], ts, r->memory, ar.counts[0], tr, comm);
+    default:
+      return MPI_Allgatherv(from, as.counts[0], ts, r->memory, ar.counts, ar.begins, tr, comm);
+  }
 }
 
 static MPI_Comm make_comm(int kind, int rank, int ranks) {
@@ -139,6 +208,25 @@ static MPI_Comm make_comm(int kind, int rank, int ranks) {
   return comm;
 }
 
+static void draw_layouts(side_t* side, uint64_t* own) {
+  for (int i = 0; i < 2; ++i)
+    side->layouts[i] = make_layout(below(own, 12) < 11 ? below(own, KINDS - 1) : KINDS - 1);
+}
+
+static void free_side(side_t* side) {
+  free(side->memory);
+  for (int i = 0; i < 2; ++i)
+    if (side->layouts[i].extent != ELEMENT) MPI_Type_free(&side->layouts[i].type);
+}
+
+/* Every rank can tell the size of any block: those of one rank are alike in an all-gather. */
+static int size_of(const call_t* c, int shape, int equal, int most, uint64_t sizes, int from,
+                   int to) {
+  uint64_t draw = sizes + (uint64_t)(from * MOST_RANKS + (gathers(c) ? 0 : to));
+  if (regular(c) || shape == 0) return equal;
+  return shape == 1 && below(&draw, 3) ? 0 : below(&draw, most);
+}
+
 /* One case; returns how many bytes or calls were wrong on this rank. */
 static int run_case(uint64_t seed, int rank, int ranks) {
   uint64_t common = seed, own = seed * 1000003 + (uint64_t)rank;
@@ -146,47 +234,62 @@ static int run_case(uint64_t seed, int rank, int ranks) {
   int me, n, wrong = 0;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &n);
-  const int regular = below(&common, 2), shape = below(&common, 4), large = below(&common, 4) == 0;
+  call_t c = {below(&common, FUNCTIONS), below(&common, 4) == 0, below(&common, 3) == 0};
+  c.in_place = c.in_place && gathers(&c);
+  const int shape = below(&common, 4);
   const int most = below(&common, 3) == 0 ? 700 : 12, calls = 2 + below(&common, 5);
   side_t send, receive;
-  send.layout = make_layout(below(&own, 12) < 11 ? below(&own, KINDS - 1) : KINDS - 1);
-  receive.layout = make_layout(below(&own, 12) < 11 ? below(&own, KINDS - 1) : KINDS - 1);
+#ifdef OPEN_MPI
+  /* Its MPI_Allgatherv chooses the algorithm by the size of the send type times the counts of
+     received elements, so that ranks with other types choose another one (4.1.4: hangs). */
+  uint64_t* const types = c.function == ALLGATHERV ? &common : &own;
+#else
+  uint64_t* const types = &own;
+#endif
+  draw_layouts(&send, types);
+  draw_layouts(&receive, types);
 #ifdef OPEN_MPI
   /* Its Bruck's algorithm, from 12 ranks on, takes both sides' datatypes to have one extent
      (4.1.4: wrong bytes, and bytes beyond the buffer). */
-  if (n >= 12) {
-    if (receive.layout.extent != ELEMENT) MPI_Type_free(&receive.layout.type);
-    receive.layout = send.layout;
-  }
+  const int one_extent = n >= 12 && c.function == ALLTOALL;
+#else
+  const int one_extent = 0;
 #endif
+  if (one_extent) {
+    for (int i = 0; i < 2; ++i) {
+      if (receive.layouts[i].extent != ELEMENT) MPI_Type_free(&receive.layouts[i].type);
+      receive.layouts[i] = send.layouts[i];
+    }
+  }
   const int equal = below(&common, most);
   const uint64_t sizes = next(&common);
+  send.blocks = gathers(&c) ? 1 : n;
+  receive.blocks = n;
   for (int peer = 0; peer < n; ++peer) {
-    /* Every rank can tell the size of any block. */
-    uint64_t out = sizes + (uint64_t)(me * MOST_RANKS + peer),
-             in = sizes + (uint64_t)(peer * MOST_RANKS + me);
-    send.counts[peer] = equal, receive.counts[peer] = equal;
-    if (regular || shape == 0) continue;
-    send.counts[peer] = shape == 1 && below(&out, 3) ? 0 : below(&out, most);
-    receive.counts[peer] = shape == 1 && below(&in, 3) ? 0 : below(&in, most);
+    send.counts[peer] = size_of(&c, shape, equal, most, sizes, me, peer);
+    receive.counts[peer] = size_of(&c, shape, equal, most, sizes, peer, me);
   }
-  make_side(&send, n, !regular, &own);
-  make_side(&receive, n, !regular, &own);
+  /* On a single rank the libraries take no notice of displacements in MPI_Alltoallw (Open
+     MPI 4.1.4) and MPI_Allgatherv (MPICH 4.0.2). */
+  const int spaced = !regular(&c) && n > 1;
+  make_side(&send, &c, spaced && !gathers(&c), &own);
+  make_side(&receive, &c, spaced, &own);
   unsigned char* expected = malloc(receive.size);
   for (int call = 0; call < calls; ++call) {
-    fill(&send, 1, me, n, call);
-    fill(&receive, 0, me, n, call);
+    fill_sent(&send, &c, me, call);
+    fill_received(&receive, &c, me, call);
     memcpy(expected, receive.memory, receive.size);
     memset(receive.memory, CANARY, receive.size);
-    wrong += call_it(comm, n, regular, large, &send, &receive) != MPI_SUCCESS;
+    if (c.in_place) fill_block(&receive, me, me, 0, call);
+    wrong += call_it(comm, &c, &send, &receive) != MPI_SUCCESS;
     for (size_t i = 0; i < receive.size; ++i) wrong += receive.memory[i] != expected[i];
   }
   free(expected);
-  free(send.memory);
-  free(receive.memory);
-  if (receive.layout.extent != ELEMENT && receive.layout.type != send.layout.type)
-    MPI_Type_free(&receive.layout.type);
-  if (send.layout.extent != ELEMENT) MPI_Type_free(&send.layout.type);
+  if (one_extent)
+    free(receive.memory);
+  else
+    free_side(&receive);
+  free_side(&send);
   if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
   return wrong;
 }

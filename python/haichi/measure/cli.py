@@ -158,7 +158,7 @@ def collectives_command(
         list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
     ] = None,
     function: Annotated[
-        list[str] | None, typer.Option(help="alltoall, alltoallv or skewed; repeatable.")
+        list[str] | None, typer.Option(help="alltoall, alltoallv, skewed or allgather; repeatable.")
     ] = None,
     size: Annotated[
         list[int] | None, typer.Option(help="Bytes of a block; repeatable. 4, 64, 256 KiB.")

@@ -1,4 +1,4 @@
-"""`haichi measure collectives`: every algorithm for an all-to-all in one run, interleaved, and
+"""`haichi measure collectives`: every algorithm for an exchange in one run, interleaved, and
 which of them haichi chooses by itself in another (paper 004, section 4)."""
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from haichi.report.model import Collective
 RANKS = 16
 NODES = (4, 8, 16)
 MAPPINGS = ("BK", "RR")
-FUNCTIONS = ("alltoall", "alltoallv", "skewed")
+FUNCTIONS = ("alltoall", "alltoallv", "skewed", "allgather")
 SIZES = (4 << 10, 64 << 10, 256 << 10)
-CANDIDATES = 14  # the library and haichi's, at most
+CANDIDATES = 15  # the library and haichi's, at most
 CALL = "call"
 LIBRARY = "library"
 # How near the choice is to be to the best of all, in how many of the cells, and how much slower
