@@ -13,14 +13,16 @@ using Kind = Setting::Kind;
 
 constexpr Setting kTable[] = {
     {"collectives.algorithm", "HAICHI_COLLECTIVES_ALGORITHM", "", Kind::text, "auto", "",
-     "Algorithm of all-to-all collectives: auto chooses by trial, library is the MPI library's, "
-     "else "
-     "a name such as ring, bruck(4), node_aware(2) or spread(nd_rank_shift,32)."},
+     "Algorithm of all-to-all and all-gather collectives: auto chooses by trial, library is the "
+     "MPI "
+     "library's, else a name such as ring, bruck(4), node_aware(2), relay or "
+     "spread(nd_rank_shift,32)."},
     {"collectives.decisions", "HAICHI_COLLECTIVES_DECISIONS", "", Kind::path, "", "",
      "Folder in which the choices of a run are kept; later runs with the same MPI library and "
      "placement start with them. Empty: they are not kept."},
     {"collectives.enable", "HAICHI_COLLECTIVES_ENABLE", "", Kind::choice, "auto", "auto|on|off",
-     "Whether haichi chooses the algorithms of all-to-all collectives: auto for communicators of "
+     "Whether haichi chooses the algorithms of all-to-all and all-gather collectives: auto for "
+     "communicators of "
      "more than one node, on for all."},
     {"collectives.prune", "HAICHI_COLLECTIVES_PRUNE", "", Kind::choice, "on", "on|off",
      "off tries every algorithm as often as every other, however slow it is: to measure them all."},
@@ -83,6 +85,9 @@ constexpr Setting kTable[] = {
      "File that says what messages cost on this machine (haichi.machine/1): with it, collectives "
      "do "
      "not try what is predicted to take more than twice the time of the best."},
+    {"node.address", "HAICHI_NODE_ADDRESS", "", Kind::text, "", "",
+     "Where this node sits in the network: coordinates 1,0,2, switches and name s0.s3.n17, or the "
+     "number of a place. Each node has its own; empty: as Slurm or the MPI library tells."},
     {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},

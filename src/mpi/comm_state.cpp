@@ -11,6 +11,7 @@
 #include "mpi/decision_file.h"
 #include "mpi/discover.h"
 #include "mpi/machine_file.h"
+#include "topology/seats.h"
 #include "topology/shape.h"
 
 namespace haichi::mpi {
@@ -192,10 +193,36 @@ std::vector<std::pair<Candidate, collectives::Verdict>> CommState::prune(
 Status CommState::predict_by(const machine::Machine& machine) {
   const auto shape = topology::parse_shape(machine.network);
   if (!shape) return tl::unexpected(shape.error());
-  auto traffic = collectives::Traffic::make(placement, *shape, machine.seats);
+  const auto taken = seats(machine, *shape);
+  if (!taken) return tl::unexpected(taken.error());
+  auto traffic = collectives::Traffic::make(placement, *shape, *taken);
   if (!traffic) return tl::unexpected(traffic.error());
   model_.emplace(Model{collectives::costs_of(machine), *std::move(traffic)});
   return {};
+}
+
+Result<std::vector<int>> CommState::seats(const machine::Machine& machine,
+                                          const topology::Shape& shape) const {
+  if (!machine.seats.empty()) {
+    // Those of the nodes of MPI_COMM_WORLD, of which the communicator may have some.
+    if (machine.seats.size() != size_t(runtime.world.nodes()))
+      return fail(EINVAL, "{} seats for {} nodes", machine.seats.size(), runtime.world.nodes());
+    const auto ranks = world_ranks(own);
+    if (!ranks) return tl::unexpected(ranks.error());
+    std::vector<int> taken;
+    for (int node = 0; node < placement.nodes(); ++node) {
+      const int rank = (*ranks)[size_t(placement.ranks_on(node)[0])];
+      if (rank == MPI_UNDEFINED) return fail(EINVAL, "a node is not of MPI_COMM_WORLD");
+      taken.push_back(machine.seats[size_t(runtime.world.node_of(rank))]);
+    }
+    return taken;
+  }
+  std::vector<std::string> addresses;
+  for (int node = 0; node < placement.nodes(); ++node) {
+    addresses.push_back(placement.node_address(node));
+    if (addresses.back().empty()) return std::vector<int>();
+  }
+  return topology::seats_of(shape, addresses);
 }
 
 const Decision* CommState::earlier(const CollectiveKey& key) const {

@@ -16,6 +16,7 @@
 #include "mpi/collective_report.h"
 #include "mpi/runtime.h"
 #include "placement/placement.h"
+#include "topology/shape.h"
 
 namespace haichi::mpi {
 
@@ -53,7 +54,8 @@ class CommState {
   /// What earlier runs decided: keys that are begun later start with it. The same on all ranks.
   void start_with(std::vector<collectives::Decision> decisions);
   /// From now on candidates that cost far more than others on this machine are not tried (paper
-  /// 004, section 3.2). Fails if its network cannot hold the nodes. The same on all ranks.
+  /// 004, section 3.2). The nodes sit where the machine says, or else their addresses; or node n of
+  /// the communicator at place n. Fails if its network cannot hold them. The same on all ranks.
   Status predict_by(const machine::Machine& machine);
   /// What the trials of this run decided, where they have come to an end.
   std::vector<collectives::Decision> decided() const;
@@ -68,6 +70,10 @@ class CommState {
  private:
   /// The candidate that an earlier run chose for a key, and its time.
   const collectives::Decision* earlier(const CollectiveKey& key) const;
+
+  /// Places of the nodes in the machine's network; empty: node n has place n.
+  Result<std::vector<int>> seats(const machine::Machine& machine,
+                                 const topology::Shape& shape) const;
 
   struct Model {
     collectives::Costs costs;

@@ -11,6 +11,7 @@
 #include "base/os.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "mpi/node_address.h"
 #include "placement/difference.h"
 #include "placement/formats.h"
 #include "placement/host.h"
@@ -24,29 +25,39 @@ using placement::Placement;
 constexpr int64_t kMostFileBytes = int64_t{1} << 30;
 
 // What each rank tells all others. Fixed size: one allgather does it. Names are for people and may
-// be cut short; the identity decides.
+// be cut short; the identity decides. An address that does not fit is not told.
 struct Record {
   uint64_t identity;
   uint64_t ballot;
   int32_t core, cores, numa_node;
-  char name[27];  // not terminated if it fills the field
+  char name[27];     // not terminated if it fills the field
+  char address[64];  // the same
   char has_file;
 };
-static_assert(sizeof(Record) == 56);
+static_assert(sizeof(Record) == 120);
+
+template <size_t n>
+std::string text_of(const char (&field)[n]) {
+  return {field, strnlen(field, n)};
+}
 
 Status checked(int code, const char* function) {
   if (code == MPI_SUCCESS) return {};
   return fail(EIO, "{} failed with MPI error {}", function, code);
 }
 
-Record own_record(bool has_file, uint64_t ballot) {
+Record own_record(MPI_Comm comm, int rank, bool has_file, uint64_t ballot) {
   const placement::Host host = placement::this_host();
   const placement::RankPlace place = placement::this_place();
-  Record record = {host.identity, ballot, place.core, place.cores, place.numa_node, {}, has_file};
+  Record record = {host.identity,   ballot, place.core, place.cores,
+                   place.numa_node, {},     {},         has_file};
   std::string_view name = host.name;
   if (name.size() > sizeof record.name) name = name.substr(0, name.find('.'));
   name = name.substr(0, sizeof record.name);
   memcpy(record.name, name.data(), name.size());
+  const std::string address = node_address(comm, rank);
+  if (address.size() <= sizeof record.address)
+    memcpy(record.address, address.data(), address.size());
   return record;
 }
 
@@ -59,7 +70,7 @@ Placement by_host(const std::vector<Record>& records) {
   places.reserve(records.size());
   for (const Record& record : records) {
     const auto [entry, first] = nodes.try_emplace(record.identity, int(nodes.size()));
-    if (first) names.emplace_back(record.name, strnlen(record.name, sizeof record.name));
+    if (first) names.push_back(text_of(record.name));
     node_of_rank.push_back(entry->second);
     places.push_back({record.core, record.cores, record.numa_node});
   }
@@ -98,6 +109,20 @@ Result<std::string> share_file(MPI_Comm comm, int root, int rank, const std::str
   if (!done) return tl::unexpected(done.error());
   if (header.failed) return fail(EINVAL, "HAICHI_PLACEMENT: {}", text);
   return text;
+}
+
+// What the first rank of each node says of its address. A node of a file, which may be played, has
+// the address that stands there.
+void take_addresses(Placement& placement, const std::vector<Record>& records) {
+  std::vector<std::string> addresses;
+  bool some = false;
+  for (int node = 0; node < placement.nodes(); ++node) {
+    std::string address = placement.node_address(node);
+    if (address.empty()) address = text_of(records[size_t(placement.ranks_on(node)[0])].address);
+    some = some || !address.empty();
+    addresses.push_back(std::move(address));
+  }
+  if (some) placement.set_node_addresses(std::move(addresses));
 }
 
 // Replaces the nodes of `found` by those of the file.
@@ -166,7 +191,7 @@ Result<Extent> extent_of(MPI_Comm comm) {
 Result<Placement> discover(MPI_Comm comm, const std::string& file, Ballot* ballot) {
   const auto extent = extent_of(comm);
   if (!extent) return tl::unexpected(extent.error());
-  const Record mine = own_record(!file.empty(), ballot ? ballot->mine : 0);
+  const Record mine = own_record(comm, extent->rank, !file.empty(), ballot ? ballot->mine : 0);
   std::vector<Record> records(static_cast<size_t>(extent->size));
   const MPI_Datatype byte = handles().byte;
   const auto done = checked(
@@ -176,9 +201,13 @@ Result<Placement> discover(MPI_Comm comm, const std::string& file, Ballot* ballo
   if (ballot)
     ballot->alike = std::all_of(records.begin(), records.end(),
                                 [&](const Record& r) { return r.ballot == mine.ballot; });
-  Placement found = by_host(records);
+  Result<Placement> found = by_host(records);
   for (int root = 0; root < extent->size; ++root)
-    if (records[size_t(root)].has_file) return overridden(comm, root, extent->rank, file, found);
+    if (records[size_t(root)].has_file) {
+      found = overridden(comm, root, extent->rank, file, *found);
+      break;
+    }
+  if (found) take_addresses(*found, records);
   return found;
 }
 

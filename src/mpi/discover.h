@@ -25,7 +25,7 @@ struct Ballot {
 };
 
 /// Placement of an intracommunicator's ranks, with node names and places. Collective; one allgather
-/// of 56 bytes a rank. The ranks may sit in any number of MPI_COMM_WORLDs.
+/// of 120 bytes a rank. The ranks may sit in any number of MPI_COMM_WORLDs.
 ///
 /// `file` (HAICHI_PLACEMENT), if not empty, names a placement to use in place of the hosts'. The
 /// first rank that gives one reads it for all, so that a launcher which does not pass the

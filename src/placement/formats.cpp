@@ -26,20 +26,30 @@ Status only_fields(const json& object, std::string_view where,
 
 // What the "nodes" of a file say.
 struct Nodes {
-  std::vector<int> index_of_rank;  // rank -> entry of "nodes"
-  std::vector<std::string> names;  // one per entry
+  std::vector<int> index_of_rank;             // rank -> entry of "nodes"
+  std::vector<std::string> names, addresses;  // one per entry; an address may be empty
 };
+
+// A text that may be left out, "" if it is.
+Result<std::string> optional_text(const json& node, const char* field, std::string_view where,
+                                  std::string_view what) {
+  const auto value = node.find(field);
+  if (value == node.end() || value->is_null()) return std::string();
+  if (!value->is_string() || value->get_ref<const std::string&>().empty())
+    return fail(EINVAL, "{}.{} is {}; write {} in quotes", where, field, shown(*value), what);
+  return value->get<std::string>();
+}
 
 Status read_node(const json& node, size_t index, Nodes& out) {
   const std::string where = fmt::format("nodes[{}]", index);
   if (!node.is_object())
     return fail(EINVAL, R"({} is {}; write {{"name": "n0", "ranks": "0-3"}})", where, shown(node));
-  if (auto known = only_fields(node, where, {"name", "ranks"}); !known) return known;
-  auto name = node.find("name");
+  if (auto known = only_fields(node, where, {"name", "address", "ranks"}); !known) return known;
   const auto list = node.find("ranks");
-  if (name != node.end() && name->is_null()) name = node.end();  // as good as absent
-  if (name != node.end() && (!name->is_string() || name->get_ref<const std::string&>().empty()))
-    return fail(EINVAL, "{}.name is {}; write the node's name in quotes", where, shown(*name));
+  const auto name = optional_text(node, "name", where, "the node's name");
+  if (!name) return tl::unexpected(name.error());
+  const auto address = optional_text(node, "address", where, "where the node is in the network");
+  if (!address) return tl::unexpected(address.error());
   if (list == node.end()) return fail(EINVAL, R"({}.ranks is missing; write "0-3,8")", where);
   if (!list->is_string())
     return fail(EINVAL, R"({}.ranks is {}; write a rank list in quotes, "0-3,8")", where,
@@ -59,7 +69,8 @@ Status read_node(const json& node, size_t index, Nodes& out) {
                   where);
     index_of_rank = int(index);
   }
-  out.names.push_back(name != node.end() ? name->get<std::string>() : fmt::format("node{}", index));
+  out.names.push_back(name->empty() ? fmt::format("node{}", index) : *name);
+  out.addresses.push_back(*address);
   return {};
 }
 
@@ -72,17 +83,24 @@ Result<Placement> read_nodes(const json& document) {
   for (size_t i = 0; i < nodes->size(); ++i)
     if (auto done = read_node((*nodes)[i], i, read); !done) return tl::unexpected(done.error());
   // A placement numbers its nodes as they first appear by rank, whatever their order in the file.
-  std::vector<std::string> names;
+  std::vector<std::string> names, addresses;
   std::vector<bool> seen(read.names.size());
   for (size_t rank = 0; rank < read.index_of_rank.size(); ++rank) {
     const int index = read.index_of_rank[rank];
     if (index < 0)
       return fail(EINVAL, "rank {} is on no node, but rank {} is; give every rank from 0 on a node",
                   rank, read.index_of_rank.size() - 1);
-    if (!seen[size_t(index)]) names.push_back(read.names[size_t(index)]);
+    if (!seen[size_t(index)]) {
+      names.push_back(read.names[size_t(index)]);
+      addresses.push_back(read.addresses[size_t(index)]);
+    }
     seen[size_t(index)] = true;
   }
-  return Placement(read.index_of_rank, std::move(names));
+  Placement placement(read.index_of_rank, std::move(names));
+  const bool some =
+      std::any_of(addresses.begin(), addresses.end(), [](const auto& a) { return !a.empty(); });
+  if (some) placement.set_node_addresses(std::move(addresses));
+  return placement;
 }
 
 Result<RankPlace> read_place(const json& entry, size_t rank) {
@@ -179,9 +197,13 @@ Result<Placement> read_any(std::string_view text, int ranks) {
 std::string to_json(const Placement& placement) {
   std::string text = fmt::format("{{\n  \"schema\": \"{}\",\n  \"nodes\": [", kSchema);
   auto out = std::back_inserter(text);
-  for (int node = 0; node < placement.nodes(); ++node)
-    fmt::format_to(out, "{}\n    {{\"name\": {}, \"ranks\": \"{}\"}}", node == 0 ? "" : ",",
-                   quoted(placement.node_name(node)), to_rank_list(placement.ranks_on(node)));
+  for (int node = 0; node < placement.nodes(); ++node) {
+    const std::string address = placement.node_address(node);
+    fmt::format_to(out, "{}\n    {{\"name\": {}, {}\"ranks\": \"{}\"}}", node == 0 ? "" : ",",
+                   quoted(placement.node_name(node)),
+                   address.empty() ? "" : fmt::format("\"address\": {}, ", quoted(address)),
+                   to_rank_list(placement.ranks_on(node)));
+  }
   text += "\n  ]";
   const char* separator = ",\n  \"places\": [\n    ";
   for (const RankPlace& place : placement.places()) {

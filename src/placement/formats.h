@@ -20,10 +20,11 @@ namespace haichi::placement {
 inline constexpr int kMaxRanks = 16'777'216;
 
 /// haichi.placement/1 (docs/guide/placement.md):
-///   {"schema": "haichi.placement/1", "nodes": [{"name": "n0", "ranks": "0-3,8"}, ...],
+///   {"schema": "haichi.placement/1",
+///    "nodes": [{"name": "n0", "address": "0,2,1", "ranks": "0-3,8"}, ...],
 ///    "places": [{"core": 0, "cores": 1, "numa": 0}, ...]}
-/// "places" may be absent or null, and so may a "name"; any field of a place may be absent. Ends
-/// with a newline.
+/// "places" may be absent or null, and so may a "name" or an "address"; any field of a place may be
+/// absent. Ends with a newline.
 std::string to_json(const Placement& placement);
 Result<Placement> from_json(std::string_view text);
 

@@ -75,6 +75,16 @@ TEST(PlacementJson, ReadsNamesRanksAndPlaces) {
   EXPECT_EQ(p->places()[3].cores, 4);
 }
 
+TEST(PlacementJson, KeepsAddresses) {
+  const auto p = from_json(R"({"schema": "haichi.placement/1",
+    "nodes": [{"ranks": "1", "address": "s0.n\"1"}, {"ranks": "0,2"}]})");
+  ASSERT_TRUE(p) << p.error().text;
+  EXPECT_EQ(p->node_address(0), "");
+  EXPECT_EQ(p->node_address(1), "s0.n\"1");
+  EXPECT_EQ(to_json(*from_json(to_json(*p))), to_json(*p));
+  EXPECT_THAT(to_json(*p), HasSubstr(R"({"name": "node0", "address": "s0.n\"1", "ranks": "1"})"));
+}
+
 TEST(PlacementJson, NamesAndPlacesMayBeAbsent) {
   const auto p = from_json(R"({"schema":"haichi.placement/1","nodes":[{"name":null,"ranks":"0-1"},
                                {"name":"b","ranks":"2"}],"places":null})");

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 
 #include "base/os.h"
@@ -52,6 +53,12 @@ Host this_host() {
   uname(&names);
   const auto boot_id = read_file("/proc/sys/kernel/random/boot_id");
   return {names.nodename, host_identity(names.nodename, boot_id ? *boot_id : std::string())};
+}
+
+std::string this_address() {
+  for (const char* name : {"HAICHI_NODE_ADDRESS", "SLURM_TOPOLOGY_ADDR"})
+    if (const char* const value = getenv(name); value && *value) return value;
+  return "";
 }
 
 int numa_node_of(int core, const std::string& cpus) {

@@ -25,6 +25,10 @@ Host this_host();
 /// The hash: equal exactly for equal names and boot ids, but for one chance in 2^64.
 uint64_t host_identity(std::string_view name, std::string_view boot_id);
 
+/// Where this node sits in the network as the environment says: HAICHI_NODE_ADDRESS, or what
+/// Slurm's topology plugin tells each task (SLURM_TOPOLOGY_ADDR). Empty if neither is set.
+std::string this_address();
+
 /// Cores this process may run on and the NUMA node of the first of them, from sched_getaffinity(2)
 /// and /sys. A core is what the kernel schedules on: a hardware thread, by the kernel's number.
 /// What cannot be found out is left as not known.

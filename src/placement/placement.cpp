@@ -36,15 +36,17 @@ Placement Placement::subset(std::span<const int> ranks) const {
   std::vector<int> nodes;
   nodes.reserve(ranks.size());
   for (const int rank : ranks) nodes.push_back(node_of(rank));
-  std::vector<std::string> names;
+  std::vector<std::string> names, addresses;
   std::vector<bool> seen(size_t(this->nodes()));
-  if (!names_.empty())
+  if (!names_.empty() || !addresses_.empty())
     for (const int node : nodes)
       if (!seen[size_t(node)]) {
         seen[size_t(node)] = true;
-        names.push_back(node_name(node));
+        if (!names_.empty()) names.push_back(node_name(node));
+        if (!addresses_.empty()) addresses.push_back(node_address(node));
       }
   Placement part(nodes, std::move(names));
+  part.set_node_addresses(std::move(addresses));
   if (!places_.empty()) {
     std::vector<RankPlace> places;
     for (const int rank : ranks) places.push_back(places_[size_t(rank)]);

@@ -45,6 +45,13 @@ class Placement {
   /// Placement of a sub-communicator whose rank i is rank `ranks[i]` here; no communication.
   Placement subset(std::span<const int> ranks) const;
 
+  /// Where the node sits in the network, as whoever knows it writes it (topology/seats.h reads it);
+  /// empty if nobody said.
+  std::string node_address(int node) const {
+    return size_t(node) < addresses_.size() ? addresses_[size_t(node)] : std::string();
+  }
+  void set_node_addresses(std::vector<std::string> addresses) { addresses_ = std::move(addresses); }
+
   /// Where each rank runs inside its node; empty if not known.
   std::span<const RankPlace> places() const { return places_; }
   void set_places(std::vector<RankPlace> places) { places_ = std::move(places); }
@@ -56,7 +63,7 @@ class Placement {
   std::vector<int> local_;        // rank -> index within its node
   std::vector<int> member_;       // ranks grouped by node
   std::vector<int> begin_ = {0};  // node -> first index in member_; nodes()+1 entries
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, addresses_;
   std::vector<RankPlace> places_;
 };
 

@@ -47,6 +47,15 @@ TEST(Subset, KeepsNamesAndPlaces) {
   EXPECT_EQ(part.places()[2].core, 4);
 }
 
+TEST(Subset, KeepsAddresses) {
+  Placement all(std::vector<int>{0, 1, 2, 1});
+  EXPECT_EQ(all.node_address(1), "");
+  all.set_node_addresses({"0,0", "0,1", ""});
+  const Placement part = all.subset(std::vector<int>{3, 2});
+  EXPECT_EQ(part.node_address(0), "0,1");
+  EXPECT_EQ(part.node_address(1), "");
+}
+
 TEST(Subset, OfRandomRanksAgreesOnWhoSharesANode) {
   std::mt19937 random(42);
   for (int i = 0; i < 300; ++i) {

@@ -3,12 +3,11 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "base/number_text.h"
+#include "topology/numbers.h"
 
 namespace haichi::topology {
 namespace {
@@ -16,29 +15,11 @@ namespace {
 constexpr int kMostDimensions = 16;
 constexpr int64_t kLargestBox = 1 << 24;
 
-std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// The parts of a text between separators.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 Result<Shape> box(Shape::Kind kind, std::string_view text) {
   Shape shape{.kind = kind};
   int64_t places = 1;
   for (const std::string_view part : split(text, 'x')) {
-    const auto extent = number(part);
+    const auto extent = whole_number(part);
     if (!extent || *extent < 1 || *extent > kLargestBox ||
         shape.extents.size() == kMostDimensions || (places *= *extent) > kLargestBox)
       return fail(EINVAL, "{} is no box: write its extents as in 4x4x6, at most {} of them",
@@ -61,7 +42,7 @@ Result<Shape> parse_shape(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   if (text == "crossbar") return Shape{};
   if (parts[0] == "fattree" && parts.size() == 3) {
-    const auto per_switch = number(parts[1]);
+    const auto per_switch = whole_number(parts[1]);
     const auto taper = real_number(std::string(parts[2]));
     if (per_switch && *per_switch >= 1 && *per_switch <= kLargestBox && taper && *taper >= 1)
       return Shape{.kind = Shape::Kind::fat_tree,

@@ -288,3 +288,49 @@ def test_through_haichi_where(mpi: Mpi) -> None:
     done = mpi.run(4, [HAICHI, "where", "--taskmap"])
     assert done.returncode == 0, done.stderr
     assert done.stdout == '{"version":1,"map":[[0,1,4,1]]}\n'
+
+
+def addresses(done: subprocess.CompletedProcess[str]) -> list[str | None]:
+    """What --json says of each node's address."""
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    return [node.get("address") for node in document["nodes"]]
+
+
+def test_a_node_says_its_address_in_the_network(stock: Mpi) -> None:
+    assert addresses(where(stock, 2, "--json")) == [None]
+    slurm = {"SLURM_TOPOLOGY_ADDR": "s0.s3.n17"}
+    assert addresses(where(stock, 2, "--json", **slurm)) == ["s0.s3.n17"]
+    both = slurm | {"HAICHI_NODE_ADDRESS": "1,0,2"}
+    assert addresses(where(stock, 2, "--json", **both)) == ["1,0,2"]
+    assert "address" in where(stock, 2, **slurm).stdout
+    assert addresses(where(stock, 2, "--json", HAICHI_NODE_ADDRESS="x" * 65)) == [None]
+
+
+def test_fujitsus_mpi_tells_tofu_coordinates(stock: Mpi, tmp_path: Path) -> None:
+    """A stand-in for the function that other MPIs have not."""
+    source, library = tmp_path / "fjmpi.c", tmp_path / "fjmpi.so"
+    source.write_text(
+        "int FJMPI_Topology_get_coords(void* comm, int rank, int view, int n, int* coords) {\n"
+        "  if (view != 1 || n != 6) return 1;\n"
+        "  for (int i = 0; i < n; ++i) coords[i] = 10 * i;\n"
+        "  return 0;\n"
+        "}\n"
+    )
+    command = ["cc", "-shared", "-fPIC", "-o", str(library), str(source)]
+    subprocess.run(command, check=True, timeout=60)
+    done = where(stock, 2, "--json", LD_PRELOAD=str(library))
+    assert addresses(done) == ["0,10,20,30,40,50"]
+
+
+def test_a_placement_file_gives_addresses(stock: Mpi, tmp_path: Path) -> None:
+    file = tmp_path / "placement.json"
+    nodes = [{"ranks": "0", "address": "0,1"}, {"ranks": "1"}]
+    file.write_text(json.dumps({"schema": "haichi.placement/1", "nodes": nodes}))
+    env = {"HAICHI_PLACEMENT": str(file), "HAICHI_NODE_ADDRESS": "7"}
+    assert addresses(where(stock, 2, "--json", **env)) == ["0,1", "7"]
+    file.write_text(file.read_text().replace('"0,1"', "[0, 1]"))
+    done = where(stock, 2, HAICHI_PLACEMENT=str(file))
+    assert done.returncode == BAD_INPUT
+    assert "nodes[0].address is [0,1]; write where the node is" in complaints(done)[0]

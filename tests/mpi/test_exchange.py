@@ -193,13 +193,21 @@ def test_decisions_that_cannot_be_kept_are_a_note(tmp_path: Path) -> None:
     assert any("decisions are not kept" in note for note in report.notes)
 
 
-def run_on_machine(mpi: Mpi, tmp_path: Path, machine: str) -> Report:
+def run_on_machine(
+    mpi: Mpi, tmp_path: Path, machine: str, addresses: list[str] | None = None
+) -> Report:
     """The repeated exchange of 3 ranks on 2 nodes, with what a file says of the machine."""
     file = tmp_path / "machine.json"
     file.write_text(machine)
     report = tmp_path / "report.json"
+    placement = placement_file(tmp_path, 3)
+    if addresses:
+        document = json.loads(Path(placement).read_text())
+        for node, address in zip(document["nodes"], addresses, strict=True):
+            node["address"] = address
+        Path(placement).write_text(json.dumps(document))
     env = mpi.preload(
-        HAICHI_PLACEMENT=placement_file(tmp_path, 3),
+        HAICHI_PLACEMENT=placement,
         HAICHI_REPORT=str(report),
         HAICHI_MACHINE=str(file),
     )
@@ -222,6 +230,27 @@ def test_what_is_predicted_to_be_far_slower_is_not_tried(tmp_path: Path) -> None
     assert len(best) == 1
     assert best[0].trials
     assert barriers.predicted_seconds > 2 * best[0].predicted_seconds
+
+
+def test_where_nodes_sit_makes_a_difference(tmp_path: Path) -> None:
+    """In a line of places where each hop costs as much as a message."""
+    machine = {"schema": "haichi.machine/1", "hop_ns": 1e6, "network": "mesh:9"}
+
+    def ring(addresses: list[str] | None) -> float:
+        report = run_on_machine(first_mpi(), tmp_path, json.dumps(machine), addresses)
+        (found,) = [c for c in report.collectives[0].candidates if c.name == "ring"]
+        assert found.predicted_seconds is not None
+        return found.predicted_seconds
+
+    side_by_side = ring(None)
+    assert ring(["3", "4"]) == pytest.approx(side_by_side)
+    assert ring(["0", "8"]) > 7 * side_by_side
+
+
+def test_an_address_that_is_no_place_is_a_note(tmp_path: Path) -> None:
+    machine = json.dumps({"schema": "haichi.machine/1", "network": "torus:2x2"})
+    report = run_on_machine(first_mpi(), tmp_path, machine, ["0,0", "0,2"])
+    assert any('the address "0,2" of node 1 is no place' in note for note in report.notes)
 
 
 @pytest.mark.parametrize(

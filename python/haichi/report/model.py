@@ -56,6 +56,12 @@ class Node(Form):
         description="Host name, or the name that `HAICHI_PLACEMENT` gave the node; `node<n>` if "
         "absent.",
     )
+    address: str | None = Field(
+        None,
+        min_length=1,
+        description="Where the node sits in the network: `1,0,2`, `s0.s3.n17` or `17`; absent if "
+        "nobody said.",
+    )
     ranks: str = Field(
         description="Ranks on the node, ascending, compact: `0-3,8`.", examples=["0-3"]
     )

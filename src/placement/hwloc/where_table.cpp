@@ -48,6 +48,10 @@ std::string node_table(const Placement& placement, const std::vector<RankDetails
                        bool played) {
   std::vector<std::string> head = {"node",  "name",    "ranks",     "packages",
                                    "cores", "threads", "NUMA nodes"};
+  bool addressed = false;
+  for (int node = 0; node < placement.nodes(); ++node)
+    addressed = addressed || !placement.node_address(node).empty();
+  if (addressed) head.push_back("address");
   if (played) head.push_back("real host");
   Columns columns(std::move(head));
   for (int node = 0; node < placement.nodes(); ++node) {
@@ -58,6 +62,7 @@ std::string node_table(const Placement& placement, const std::vector<RankDetails
                                     to_rank_list(ranks)};
     for (const int n : {h.packages, h.cores, h.threads, h.numa_nodes})
       row.push_back(first.problem.empty() ? fmt::format("{}", n) : "?");
+    if (addressed) row.push_back(placement.node_address(node));
     if (played) row.push_back(first.host);
     columns.add(std::move(row));
   }
