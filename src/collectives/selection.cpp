@@ -1,6 +1,7 @@
 #include "collectives/selection.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace haichi::collectives {
 namespace {
@@ -36,17 +37,23 @@ Selection Selection::decided(int candidates, int chosen, double seconds, Selecti
 
 void Selection::begin_trials() {
   state_ = State::trying;
-  round_ = 0;
+  round_ = agreements_ = 0;
   for (Trials& trials : trials_) trials = {};
-  begin_round();
+  begin_rounds();
 }
 
-// Every round begins with another candidate, so that none always follows the same one.
-void Selection::begin_round() {
-  turn_.clear();
+// An agreement costs about what a call of few bytes does, so they become rarer: after 1, 2, 5, 12,
+// ... rounds. Every round begins with another candidate, so that none always follows the same one.
+void Selection::begin_rounds() {
+  std::vector<int> left;
   for (int i = 0; i < int(trials_.size()); ++i)
-    if (!trials_[size_t(i)].dropped) turn_.push_back(i);
-  std::rotate(turn_.begin(), turn_.begin() + round_ % int(turn_.size()), turn_.end());
+    if (!trials_[size_t(i)].dropped) left.push_back(i);
+  const int end = std::min(rules_.rounds, round_ + std::max(1, round_ + round_ / 2));
+  turn_.clear();
+  for (int round = round_; round < end; ++round)
+    for (size_t i = 0; i < left.size(); ++i)
+      turn_.push_back(left[(i + size_t(round)) % left.size()]);
+  round_ = end;
   ballot_.clear();
 }
 
@@ -66,28 +73,18 @@ bool Selection::took(double seconds) {
 }
 
 void Selection::agree(std::span<const double> mean) {
-  state_ == State::trying ? finish_round(mean) : look_for_drift(mean[0]);
+  state_ == State::trying ? finish_rounds(mean) : look_for_drift(mean[0]);
 }
 
 double Selection::time_of(int candidate) const {
   return median(trials_[size_t(candidate)].seconds);
 }
 
-void Selection::finish_round(std::span<const double> mean) {
+void Selection::finish_rounds(std::span<const double> mean) {
   for (size_t i = 0; i < turn_.size(); ++i) trials_[size_t(turn_[i])].seconds.push_back(mean[i]);
-  chosen_ = turn_[0];
-  for (const int candidate : turn_)
-    if (time_of(candidate) < time_of(chosen_)) chosen_ = candidate;
-  const double factor = rules_.drop[std::min(size_t(round_), rules_.drop.size() - 1)];
-  int left = 0;
-  for (const int candidate : turn_) {
-    Trials& trials = trials_[size_t(candidate)];
-    const double best = *std::min_element(trials.seconds.begin(), trials.seconds.end());
-    trials.dropped = candidate != chosen_ && best > factor * time_of(chosen_);
-    left += !trials.dropped;
-  }
-  ++round_;
-  if (round_ < rules_.rounds && left > 1) return begin_round();
+  const bool several = drop_the_slow();
+  ++agreements_;
+  if (round_ < rules_.rounds && several) return begin_rounds();
   if (!trials_[0].dropped && time_of(chosen_) > rules_.worth * time_of(0)) chosen_ = 0;
   state_ = State::locked;
   locked_seconds_ = time_of(chosen_);
@@ -95,6 +92,35 @@ void Selection::finish_round(std::span<const double> mean) {
   spent_ = 0;
   check_after_ = rules_.first_check;
   ballot_.clear();
+}
+
+// Finds the best so far. True if others are left beside it.
+bool Selection::drop_the_slow() {
+  chosen_ = turn_[0];
+  for (const int candidate : turn_)
+    if (time_of(candidate) < time_of(chosen_)) chosen_ = candidate;
+  double factor = rules_.drop[std::min(size_t(agreements_), rules_.drop.size() - 1)];
+  if (agreements_ > 0 && std::isfinite(factor))
+    factor = std::min(factor, std::max(rules_.least, 1 + rules_.spread * trials_differ_by()));
+  bool several = false;
+  for (const int candidate : turn_) {
+    Trials& trials = trials_[size_t(candidate)];
+    const double best = *std::min_element(trials.seconds.begin(), trials.seconds.end());
+    const double most = candidate == 0 ? std::max(factor, 1 / rules_.worth) : factor;
+    trials.dropped = candidate != chosen_ && best > most * time_of(chosen_);
+    several |= candidate != chosen_ && !trials.dropped;
+  }
+  return several;
+}
+
+double Selection::trials_differ_by() const {
+  std::vector<double> ratios;
+  for (const Trials& trials : trials_) {
+    if (trials.dropped) continue;
+    const auto [least, most] = std::minmax_element(trials.seconds.begin(), trials.seconds.end());
+    ratios.push_back(*least > 0 ? *most / *least : 1);
+  }
+  return median(std::move(ratios)) - 1;
 }
 
 void Selection::look_for_drift(double mean) {

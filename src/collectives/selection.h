@@ -1,11 +1,12 @@
 // The choice among candidates by trial (paper 004, section 3.2, steps (4) and (5); STAR-MPI, its
 // [1]): a state machine that all ranks of a communicator run alike.
 //
-// Each call of the collective is one trial of one candidate. After each round, when every candidate
-// that is left has had its call, the ranks reduce their times (the mean over the ranks counts), and
-// the slow ones are dropped: at once if twice slower than the best, later more strictly. After the
-// last round the best is locked. From then on calls are watched: when they have become slower than
-// they were, the candidates are tried once more.
+// Each call of the collective is one trial of one candidate, and in a round every candidate that is
+// left has its call. After the first round, the second, and then ever more of them at once, the
+// ranks reduce their times (the mean over the ranks counts), and the slow candidates are dropped:
+// at first those that are far slower than the best, later those that are slower by more than the
+// trials differ among themselves. After the last round the best is locked. From then on calls are
+// watched: when they have become slower than they were, the candidates are tried once more.
 //
 // Which candidate the next call takes depends on the number of calls and on what was agreed, and so
 // is the same on all ranks without a word.
@@ -22,11 +23,16 @@ namespace haichi::collectives {
 
 struct SelectionRules {
   int rounds = 5;  ///< trials of each candidate that is not dropped
-  /// A candidate is dropped after its n-th round if its best time is more than this times that of
-  /// the fastest; the last entry counts for all later ones. Paper 004 has 2 (for the model).
-  std::vector<double> drop = {2.0, 1.25, 1.1};
+  /// A candidate is dropped at the n-th agreement if its best time is more than this times that of
+  /// the fastest; the last entry counts for all later ones. Infinite: none is ever dropped. Paper
+  /// 004 has 2 (for the model).
+  std::vector<double> drop = {2.0, 1.25};
+  /// From the second agreement on less is enough: 1 plus so many times what a candidate's trials
+  /// differ by (the median of the candidates left, the slowest by the fastest, less 1) ...
+  double spread = 3;
+  double least = 1.02;  ///< ... but at least this
   /// The library's own is kept unless another takes less than this share of its time: what trials
-  /// cannot tell apart is not worth a change.
+  /// cannot tell apart is not worth a change. Nor is it dropped for less.
   double worth = 0.97;
   int64_t first_check = 256;  ///< calls after the lock until the first look for drift; then doubled
   double drift = 1.5;         ///< slower than at the lock by this factor: try again
@@ -46,7 +52,7 @@ class Selection {
   int next() const;
   /// This rank's time of that call. True if all ranks must agree now, before the next call.
   bool took(double seconds);
-  /// What this rank has to say; the same number of entries on every rank, at most `candidates`.
+  /// What this rank has to say; the same number of entries on every rank.
   std::span<const double> ballot() const { return ballot_; }
   /// The mean of all ranks' ballots.
   void agree(std::span<const double> mean);
@@ -68,17 +74,20 @@ class Selection {
 
  private:
   void begin_trials();
-  void begin_round();
-  void finish_round(std::span<const double> mean);
+  void begin_rounds();
+  void finish_rounds(std::span<const double> mean);
+  bool drop_the_slow();
+  double trials_differ_by() const;
   void look_for_drift(double mean);
   double time_of(int candidate) const;
 
   SelectionRules rules_;
   State state_ = State::trying;
   std::vector<Trials> trials_;
-  std::vector<int> turn_;       // of this round: the candidates, in order
+  std::vector<int> turn_;       // until the next agreement: the candidates, in order
   std::vector<double> ballot_;  // their times so far; when locked, this rank's mean since the check
-  int round_ = 0;
+  int round_ = 0;               // rounds that are agreed on
+  int agreements_ = 0;          // of these trials
   int chosen_ = -1;
   double locked_seconds_ = 0;
   int64_t calls_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -31,7 +32,7 @@ std::function<double(int)> times(std::vector<double> of) {
 }
 
 TEST(Selection, TriesTheLibraryFirstAndLocksTheFastest) {
-  Selection selection(3, {.rounds = 3});
+  Selection selection(3, {.rounds = 3, .least = 1.1});
   EXPECT_EQ(selection.next(), 0);
   EXPECT_THAT(run(selection, 11, times({3, 2.9, 2.8})),
               ElementsAre(0, 1, 2, 1, 2, 0, 2, 0, 1, 2, 2));
@@ -43,9 +44,38 @@ TEST(Selection, TriesTheLibraryFirstAndLocksTheFastest) {
 TEST(Selection, DropsWhatIsTwiceSlowerAtOnce) {
   Selection selection(4, {.rounds = 3});
   EXPECT_THAT(run(selection, 12, times({1.05, 2.2, 1, 1.3})),
-              ElementsAre(0, 1, 2, 3, 2, 3, 0, 0, 2, 2, 2, 2));
+              ElementsAre(0, 1, 2, 3, 2, 3, 0, 2, 2, 2, 2, 2));
   EXPECT_TRUE(selection.trials()[1].dropped);
   EXPECT_THAT(selection.trials()[1].seconds, ElementsAre(2.2));
+}
+
+TEST(Selection, WhatTrialsTellApartIsDroppedSoonerWhereTheyDifferLess) {
+  // The same candidates, in a run that is steady and in one whose calls differ by a tenth.
+  const auto trials_of_the_slower = [](double disturbance) {
+    Selection selection(3, {.rounds = 5});
+    int call = 0;
+    run(selection, 30, [&](int candidate) {
+      return (candidate == 2 ? 1.15 : 1 + 0.001 * candidate) * (1 + disturbance * (call++ / 3 % 2));
+    });
+    EXPECT_EQ(selection.state(), Selection::State::locked);
+    return selection.trials()[2].seconds.size();
+  };
+  EXPECT_EQ(trials_of_the_slower(0), 2u);
+  EXPECT_EQ(trials_of_the_slower(0.1), 5u);
+}
+
+TEST(Selection, AgreementsBecomeRarer) {
+  Selection selection(2, {.rounds = 12, .drop = {HUGE_VAL}});
+  std::vector<int> rounds;
+  for (int call = 1; selection.state() == Selection::State::trying; ++call)
+    if (selection.took(1)) {
+      rounds.push_back(call / 2);
+      const std::vector<double> mean(selection.ballot().begin(), selection.ballot().end());
+      selection.agree(mean);
+    }
+  EXPECT_THAT(rounds, ElementsAre(1, 2, 5, 12));
+  EXPECT_EQ(selection.trials()[0].seconds.size(), 12u);
+  EXPECT_EQ(selection.trials()[1].seconds.size(), 12u);
 }
 
 TEST(Selection, OneThatIsAloneIsLockedEarly) {
