@@ -1,19 +1,21 @@
 // How good the pruning of candidates is (src/collectives/model.h): simulates every candidate on
-// every job and size, and prints what each takes and what was predicted of it. Usage:
+// every job and size, and prints what each takes and what was predicted of it, and what MPI
+// libraries would take by their own rules. Usage:
 //
 //   pruning-study [KIND]      the jobs of that kind alone, as "line" or "6-D"
 //
-// One JSON object a line for each job and size; seconds. `haichi measure pruning` runs it and adds
-// up. Exit code 2 and one line on standard error for a bad argument or if a simulation fails.
+// One JSON object a line for each job and size; seconds. `haichi measure pruning` and `haichi
+// measure regret` run it and add up. Exit code 2 and one line on standard error for a bad argument
+// or if a simulation fails.
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "agreement.h"
 #include "collectives/model.h"
 #include "jobs.h"
-#include "sim/simulator.h"
-#include "sim/summary.h"
+#include "simulated.h"
+#include "stock.h"
 #include "table1.h"
 
 namespace {
@@ -21,6 +23,7 @@ namespace {
 using namespace haichi;
 using collectives::Candidate;
 using collectives::Traffic;
+using Json = nlohmann::ordered_json;
 
 constexpr int64_t kSizes[] = {8, 32, 64, 128, 256, 1024, 4096, 32768, 262144};
 
@@ -48,14 +51,39 @@ collectives::Costs with_work(collectives::Costs costs, double factor) {
 
 Result<double> simulated(const study::Job& job, const machine::Machine& machine,
                          const Candidate& candidate, int64_t block) {
-  std::vector<std::unique_ptr<plan::Schedule>> owned;
-  std::vector<plan::Schedule*> schedules;
-  for (int rank = 0; rank < job.placement.ranks(); ++rank)
-    schedules.push_back(
-        owned.emplace_back(candidate.schedule({&job.placement, rank, block})).get());
-  const auto outcome = sim::simulate(job.placement, machine, schedules);
-  if (!outcome) return tl::unexpected(outcome.error());
-  return sim::summarize(*outcome).worst;
+  return study::simulated(job.placement, machine, [&](int rank) {
+    return candidate.schedule({&job.placement, rank, block});
+  });
+}
+
+// What each library takes for the exchange; what is a candidate too is looked up in `rows`.
+Result<Json> stock(const study::Job& job, const machine::Machine& machine, int64_t block,
+                   const Json& rows) {
+  Json all = Json::object();
+  for (const study::Library library : study::kLibraries) {
+    const auto algorithm = study::stock_alltoall(library, job.placement.ranks(), block);
+    Result<double> seconds = 0;
+    const auto known = std::find_if(rows.begin(), rows.end(), [&](const Json& row) {
+      return row["candidate"] == algorithm.same_as;
+    });
+    if (known != rows.end())
+      seconds = (*known)["simulated"].get<double>();
+    else
+      seconds = study::simulated(job.placement, machine, [&](int rank) {
+        return algorithm.schedule({&job.placement, rank, block});
+      });
+    if (!seconds) return tl::unexpected(seconds.error());
+    all[name_of(library)] = {{"algorithm", algorithm.name}, {"simulated", *seconds}};
+  }
+  return all;
+}
+
+// What it takes the ranks to agree on the times of so many candidates.
+Result<double> agreement(const study::Job& job, const machine::Machine& machine, size_t times) {
+  return study::simulated(job.placement, machine, [&](int rank) {
+    return std::make_unique<plan::GeneratedSchedule>(
+        study::agreement({&job.placement, rank, int64_t(times * sizeof(int64_t))}));
+  });
 }
 
 Status run(const study::Job& job) {
@@ -68,29 +96,37 @@ Status run(const study::Job& job) {
   if (!traffic || !no_topology) return tl::unexpected((traffic ? no_topology : traffic).error());
   const double ping_pong = costs.latency + costs.send + costs.receive;
   const int ranks = job.placement.ranks();
+  const auto candidates =
+      collectives::default_candidates(job.placement, collectives::Kind::all_to_all, true);
   for (const int64_t block : kSizes) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const Candidate& candidate :
-         collectives::default_candidates(job.placement, collectives::Kind::all_to_all, true)) {
+    Json rows = Json::array();
+    for (const Candidate& candidate : candidates) {
       const auto seconds = simulated(job, machine, candidate, block);
       if (!seconds) return tl::unexpected(seconds.error());
-      nlohmann::ordered_json row = {
+      Json row = {
           {"candidate", candidate.text()},
           {"simulated", *seconds},
           {"model", predict(candidate, *traffic, costs, block).total()},
           {"no topology", predict(candidate, *no_topology, costs, block).total()},
           {"half the work", predict(candidate, *traffic, with_work(costs, 0.5), block).total()},
-          {"twice the work", predict(candidate, *traffic, with_work(costs, 2), block).total()}};
+          {"twice the work", predict(candidate, *traffic, with_work(costs, 2), block).total()},
+          {"unknown machine", predict(candidate, *no_topology, {}, block).total()}};
       for (const auto& [name, c] :
            {std::pair("table 1", study::contention(job)), std::pair("table 1, no topology", 1.0)})
         if (const auto time = study::table1(candidate, ranks, block, ping_pong, c * costs.link))
           row[name] = *time;
       rows.push_back(std::move(row));
     }
-    const nlohmann::ordered_json line = {
-        {"kind", job.kind},  {"job", job.name}, {"nodes", job.placement.nodes()},
-        {"ranks", ranks},    {"bytes", block},  {"contention", traffic->contention()},
-        {"candidates", rows}};
+    const auto verdicts = prune(candidates, *traffic, costs, block);
+    for (size_t i = 0; i < rows.size(); ++i) rows[i]["kept"] = verdicts[i].kept;
+    const auto libraries = stock(job, machine, block, rows);
+    const auto agrees = agreement(job, machine, rows.size());
+    if (!libraries || !agrees)
+      return tl::unexpected(libraries ? agrees.error() : libraries.error());
+    const Json line = {
+        {"kind", job.kind},   {"job", job.name},     {"nodes", job.placement.nodes()},
+        {"ranks", ranks},     {"bytes", block},      {"contention", traffic->contention()},
+        {"candidates", rows}, {"stock", *libraries}, {"agreement", *agrees}};
     std::puts(line.dump().c_str());
     std::fflush(stdout);
   }

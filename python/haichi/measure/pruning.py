@@ -25,6 +25,7 @@ NARROW = 0.1  # of a link's bandwidth, for each rank of the job: where less is l
 SURVIVAL, TRIAL_COST = 0.98, 0.6
 OURS, NO_TOPOLOGY = "model", "no topology"
 MISTAKEN = ("half the work", "twice the work")  # what messages cost a rank, measured wrongly
+UNKNOWN = "unknown machine"  # the model's defaults, and no topology
 PRINTED, PRINTED_NO_TOPOLOGY = "table 1", "table 1, no topology"
 
 
@@ -108,7 +109,7 @@ def figures(
 def all_figures(cases: Sequence[dict]) -> list[Figures]:
     """Every group by every model that knows its candidates."""
     ours = (OURS, NO_TOPOLOGY)
-    found = [figures("all candidates", cases, model) for model in (*ours, *MISTAKEN)]
+    found = [figures("all candidates", cases, model) for model in (*ours, *MISTAKEN, UNKNOWN)]
     narrow = [case for case in cases if case["contention"] < NARROW]
     if narrow:
         found += [figures("the same, narrow jobs", narrow, model) for model in ours]
