@@ -23,6 +23,7 @@ from haichi.measure import (
     one_node,
     pruning,
     record,
+    regret,
 )
 from haichi.measure.model import Measurement
 from haichi.measure.places import temporary_lab, temporary_machine
@@ -260,6 +261,45 @@ def pruning_command(
     )
     where = out or paths.OUT / "measure" / "pruning.json"
     pruning.save(where, cases, found)
+    console.print(f"all cases: {where}")
+
+
+@app.command("regret")
+def regret_command(
+    kind: Annotated[
+        str | None, typer.Option(help="Jobs of one kind alone, such as line, torus or 6-D.")
+    ] = None,
+    cases: Annotated[
+        Path | None, typer.Option(help="What `haichi measure pruning` has saved, to save its time.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The JSON file to write (haichi.regret/1).")
+    ] = None,
+) -> None:
+    """200 calls of an all-to-all by haichi's selection with simulated times, on the jobs of
+    `pruning`, against the best algorithm from the first call on."""
+    console = record.console()
+    with one_line():
+        progress = progress_on(record.console(stderr=True))
+        known = (
+            [each for each in regret.load_cases(cases) if kind in (None, each["kind"])]
+            if cases
+            else list(pruning.simulated(paths.program("pruning-study"), kind, progress))
+        )
+        rows = [
+            row
+            for noise in regret.NOISE
+            for row in regret.carried_out(paths.program("regret-study"), known, noise)
+        ]
+    found = regret.figures(rows)
+    console.print(regret.table(found))
+    console.print(
+        f"per cent; without noise at most {100 * regret.AIM:.0f} from 1 KiB, "
+        f"{100 * regret.AIM_SMALL:.0f} below, {100 * regret.AIM_SECOND:.0f} in the second run: "
+        f"{'reached' if regret.reached(found) else 'not reached'} in the mean"
+    )
+    where = out or paths.OUT / "measure" / "regret.json"
+    regret.save(where, rows, found)
     console.print(f"all cases: {where}")
 
 
