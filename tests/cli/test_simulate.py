@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import mpis
 import pytest
-from haichi import simulation_io_picture, simulation_picture
+from haichi import simulation_gantt_picture, simulation_io_picture, simulation_picture
 from haichi.report import html, perfetto
 from haichi.report.load import load
 from haichi.report.summary import summarize
@@ -344,6 +344,26 @@ def test_paper_000_figure_10_and_its_picture() -> None:
     assert gains == sorted(gains)
     assert simulation_io_picture.PICTURE.read_text() == simulation_io_picture.picture(figures), (
         "python -m haichi.simulation_io_picture writes it"
+    )
+
+
+@pytest.mark.slow
+def test_paper_000_figure_11_and_its_picture() -> None:
+    lines = {
+        name: simulation_gantt_picture.events(*line)
+        for name, line in simulation_io_picture.LINES.items()
+    }
+    shares = {name: simulation_gantt_picture.shares(ranks) for name, ranks in lines.items()}
+    # The exchange takes most in stock ROMIO, less with the aggregators laid out round robin, and
+    # least in the shifted orders; writing stays what it is.
+    assert shares["orig"]["exchange"] > 0.7 * sum(shares["orig"].values())
+    assert shares["orig"]["exchange"] > 2 * shares["normal"]["exchange"]
+    for order in ORDERS[1:]:
+        assert shares[order]["exchange"] < 0.8 * shares["normal"]["exchange"]
+        assert shares[order]["write"] == pytest.approx(shares["normal"]["write"], rel=0.01)
+    picture = simulation_gantt_picture.picture(lines)
+    assert simulation_gantt_picture.PICTURE.read_text() == picture, (
+        "python -m haichi.simulation_gantt_picture writes it"
     )
 
 
