@@ -14,21 +14,8 @@ namespace {
 using Extents = std::vector<int>;
 using Seats = std::vector<int>;
 
-std::string text(const Extents& extents) { return fmt::format("{}", fmt::join(extents, "x")); }
 int places(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), 1, std::multiplies<>());
-}
-
-// A box of a job in a larger one, round its ends where it goes beyond them.
-Seats box_in(const Extents& machine, const Extents& job, const Extents& corner) {
-  Seats seats;
-  for (int n = 0; n < places(job); ++n) {
-    int seat = 0, stride = 1, rest = n;
-    for (size_t d = machine.size(); d-- > 0; stride *= machine[d], rest /= job[d])
-      seat += (rest % job[d] + corner[d]) % machine[d] * stride;
-    seats.push_back(seat);
-  }
-  return seats;
 }
 
 // All places of a box, in an order that looks like none: Knuth's multiplicative hash.
@@ -160,6 +147,19 @@ void trees(Jobs& jobs) {
 }
 
 }  // namespace
+
+std::string text(const Extents& extents) { return fmt::format("{}", fmt::join(extents, "x")); }
+
+Seats box_in(const Extents& machine, const Extents& job, const Extents& corner) {
+  Seats seats;
+  for (int n = 0; n < places(job); ++n) {
+    int seat = 0, stride = 1, rest = n;
+    for (size_t d = machine.size(); d-- > 0; stride *= machine[d], rest /= job[d])
+      seat += (rest % job[d] + corner[d]) % machine[d] * stride;
+    seats.push_back(seat);
+  }
+  return seats;
+}
 
 std::vector<Job> jobs() {
   Jobs jobs;

@@ -20,4 +20,12 @@ struct Job {
 /// 004", "compact", "stretched" and "line", with one rank a node; not the others.
 std::vector<Job> jobs();
 
+/// "4x3x2".
+std::string text(const std::vector<int>& extents);
+
+/// The places of a box of a job in a larger one, from a corner on, round the larger one's ends
+/// where it goes beyond them.
+std::vector<int> box_in(const std::vector<int>& machine, const std::vector<int>& job,
+                        const std::vector<int>& corner);
+
 }  // namespace haichi::study

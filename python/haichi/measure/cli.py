@@ -24,6 +24,7 @@ from haichi.measure import (
     pruning,
     record,
     regret,
+    scale,
 )
 from haichi.measure.model import Measurement
 from haichi.measure.places import temporary_lab, temporary_machine
@@ -301,6 +302,34 @@ def regret_command(
     where = out or paths.OUT / "measure" / "regret.json"
     regret.save(where, rows, found)
     console.print(f"all cases: {where}")
+
+
+@app.command("scale")
+def scale_command(
+    ranks: Annotated[
+        list[int] | None, typer.Option(help="96, 384, 1024 or 4096; repeatable. The first three.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The JSON file to write (haichi.scale/1).")
+    ] = None,
+) -> None:
+    """The own rules of MPICH and Open MPI for an all-to-all against haichi's choice, simulated on
+    four networks."""
+    console = record.console()
+    with one_line():
+        progress = progress_on(record.console(stderr=True))
+        wanted = ranks or list(scale.RANKS)
+        cells = list(scale.simulated(paths.program("scale-study"), wanted, progress))
+    found = scale.choices(cells)
+    console.print(scale.table(found))
+    for each in scale.summary(found):
+        console.print(
+            f"{each['library']} ÷ haichi's choice, {each['cells']} cells: geometric mean "
+            f"{each['mean']:.2f}, {each['least']:.2f} to {each['most']:.2f}"
+        )
+    where = out or paths.OUT / "measure" / "scale.json"
+    scale.save(where, cells, found)
+    console.print(f"all cells: {where}")
 
 
 @app.command(

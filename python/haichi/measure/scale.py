@@ -1,0 +1,139 @@
+"""`haichi measure scale`: what MPI libraries' own rules for an MPI_Alltoall take against haichi's
+choice, simulated at sizes that no test machine has.
+
+bin/scale-study simulates both. haichi's choice is what its trials end with where nothing disturbs
+them: the fastest of the candidates that the model keeps, but the library's own unless that takes
+less than 0.97 of its time (src/collectives/selection.h). What the trials cost is not in it; `haichi
+measure regret` is about that.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from haichi import mpi
+
+SCHEMA = "haichi.scale/1"
+RANKS = (96, 384, 1024)  # those that take minutes; 4096 take an hour
+WORTH = 0.97  # src/collectives/selection.h
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One library on one job and size."""
+
+    library: str
+    network: str
+    ranks: int
+    bytes: int
+    default: str  # the library's algorithm
+    chosen: str
+    ratio: float  # the library's time by that of the choice
+
+
+def simulated(
+    program: Path, ranks: Sequence[int], progress: Callable[[str], None]
+) -> Iterator[dict]:
+    """The cells, as the program finishes them; raises mpi.Missing if it is not built or fails."""
+    if not program.exists():
+        raise mpi.Missing(f"no {program}: ./haichi build")
+    for number in ranks:
+        words = [str(program), "--ranks", str(number)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
+            assert running.stdout is not None
+            for line in running.stdout:
+                cell = json.loads(line)
+                progress(f"{cell['ranks']} ranks, {cell['network']}, {cell['bytes']} bytes")
+                yield cell
+        if running.returncode != 0:
+            raise mpi.Missing(f"{program.name} ended with exit code {running.returncode}")
+
+
+def choices(cells: Sequence[dict]) -> list[Choice]:
+    """What haichi chooses in each cell under each library."""
+    found = []
+    for cell in cells:
+        best = min(cell["candidates"], key=lambda row: row["simulated"])
+        for library, own in cell["stock"].items():
+            faster = best["simulated"] <= WORTH * own["simulated"]
+            chosen = best if faster else own
+            found.append(
+                Choice(
+                    library=library,
+                    network=cell["network"],
+                    ranks=cell["ranks"],
+                    bytes=cell["bytes"],
+                    default=own["algorithm"],
+                    chosen=best["candidate"] if faster else "library",
+                    ratio=own["simulated"] / chosen["simulated"],
+                )
+            )
+    return found
+
+
+def table(found: Sequence[Choice]) -> Table:
+    """For the eye: a row for each library, number of ranks and network, a column for each size."""
+    sizes = sorted({each.bytes for each in found})
+    shown = Table()
+    for head in ("library", "ranks", "network"):
+        shown.add_column(head, no_wrap=True)
+    for size in sizes:
+        shown.add_column(size_text(size), justify="right")
+    rows: dict[tuple[str, int, str], dict[int, Choice]] = {}
+    for each in found:
+        rows.setdefault((each.library, each.ranks, each.network), {})[each.bytes] = each
+    for (library, ranks, network), cells in sorted(rows.items(), key=lambda row: row[0][:2]):
+        shown.add_row(
+            library,
+            str(ranks),
+            network,
+            *(
+                f"{cells[size].ratio:.2f} {cells[size].chosen.split('(')[0]}"
+                if size in cells
+                else ""
+                for size in sizes
+            ),
+        )
+    return shown
+
+
+def size_text(size: int) -> str:
+    """Bytes, with a unit where that is shorter."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size // factor} {unit}"
+    return f"{size} B"
+
+
+def summary(found: Sequence[Choice]) -> list[dict]:
+    """By library: the geometric mean and the extremes of the library's time by the choice's."""
+    return [
+        {
+            "library": library,
+            "cells": len(ratios),
+            "mean": statistics.geometric_mean(ratios),
+            "least": min(ratios),
+            "most": max(ratios),
+        }
+        for library in dict.fromkeys(each.library for each in found)
+        if (ratios := [each.ratio for each in found if each.library == library])
+    ]
+
+
+def save(out: Path, cells: Sequence[dict], found: Sequence[Choice]) -> None:
+    """Everything, figures first."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    document = {
+        "schema": SCHEMA,
+        "summary": summary(found),
+        "choices": [asdict(each) for each in found],
+        "cells": cells,
+    }
+    out.write_text(json.dumps(document, indent=1) + "\n")
