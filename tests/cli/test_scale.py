@@ -22,7 +22,7 @@ KIB, MIB = 1 << 10, 1 << 20
 @pytest.fixture(scope="module")
 def cells() -> list[dict]:
     """96 ranks on the four networks."""
-    return list(scale.simulated(PROGRAM, [96], lambda text: None))
+    return list(scale.simulated(PROGRAM, [96], [None], lambda text: None))
 
 
 def test_the_libraries_do_what_their_rules_say(cells: list[dict]) -> None:
@@ -78,6 +78,9 @@ def test_the_command_prints_and_saves(tmp_path: Path) -> None:
     saved = json.loads(out.read_text())
     assert saved["schema"] == scale.SCHEMA
     assert [each["cells"] for each in saved["summary"]] == [16, 16]
+    part = [*command, "--ranks", "96", "--bytes", "64", "--bytes", "1024"]
+    mpis.run_bounded(part, env={**os.environ, **here}, timeout=200, check=True)
+    assert {cell["bytes"] for cell in json.loads(out.read_text())["cells"]} == {64, KIB}
     refused = mpis.run_bounded([*command, "--ranks", "97"], env={**os.environ, **here}, timeout=60)
     assert refused.returncode == 2
     assert "usage: scale-study" in refused.stderr

@@ -25,6 +25,7 @@ from haichi.measure import (
     record,
     regret,
     scale,
+    truth,
 )
 from haichi.measure.model import Measurement
 from haichi.measure.places import temporary_lab, temporary_machine
@@ -309,6 +310,10 @@ def scale_command(
     ranks: Annotated[
         list[int] | None, typer.Option(help="96, 384, 1024 or 4096; repeatable. The first three.")
     ] = None,
+    sizes: Annotated[
+        list[int] | None,
+        typer.Option("--bytes", help="64, 1024, 16384 or 1048576; repeatable. All of them."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The JSON file to write (haichi.scale/1).")
     ] = None,
@@ -319,7 +324,8 @@ def scale_command(
     with one_line():
         progress = progress_on(record.console(stderr=True))
         wanted = ranks or list(scale.RANKS)
-        cells = list(scale.simulated(paths.program("scale-study"), wanted, progress))
+        program = paths.program("scale-study")
+        cells = list(scale.simulated(program, wanted, sizes or [None], progress))
     found = scale.choices(cells)
     console.print(scale.table(found))
     for each in scale.summary(found):
@@ -330,6 +336,27 @@ def scale_command(
     where = out or paths.OUT / "measure" / "scale.json"
     scale.save(where, cells, found)
     console.print(f"all cells: {where}")
+
+
+@app.command("truth")
+def truth_command(
+    saved: Annotated[
+        Path | None, typer.Argument(help="What `haichi measure collectives` has saved.")
+    ] = None,
+) -> None:
+    """What `haichi measure collectives` measured in the lab, beside what the simulator says of the
+    same cluster: ratios between algorithms, from 64 KiB on."""
+    console = record.console()
+    rows: list[truth.Compared] = []
+    with one_line():
+        measured = truth.read(saved or paths.OUT / "measure" / "collectives.json")
+        gbs = truth.gigabytes(measured.environment.place)
+        for cell in truth.cells_of(measured.cases):
+            found = truth.compared(cell, gbs, measured.environment.cores)
+            console.print(truth.table(cell, found))
+            rows += found
+    near = sum(row.near for row in rows)
+    console.print(f"{near} of {len(rows)} ratios within {100 * truth.NEAR:.0f} %")
 
 
 @app.command(

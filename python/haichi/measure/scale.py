@@ -9,6 +9,7 @@ measure regret` is about that.
 
 from __future__ import annotations
 
+import itertools
 import json
 import statistics
 import subprocess
@@ -39,13 +40,17 @@ class Choice:
 
 
 def simulated(
-    program: Path, ranks: Sequence[int], progress: Callable[[str], None]
+    program: Path,
+    ranks: Sequence[int],
+    sizes: Sequence[int | None],
+    progress: Callable[[str], None],
 ) -> Iterator[dict]:
-    """The cells, as the program finishes them; raises mpi.Missing if it is not built or fails."""
+    """The cells, as the program finishes them; a size of None is all. Raises mpi.Missing if it is
+    not built or fails."""
     if not program.exists():
         raise mpi.Missing(f"no {program}: ./haichi build")
-    for number in ranks:
-        words = [str(program), "--ranks", str(number)]
+    for number, size in itertools.product(ranks, sizes):
+        words = [str(program), "--ranks", str(number), *(["--bytes", str(size)] if size else [])]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             for line in running.stdout:

@@ -1,0 +1,162 @@
+"""`haichi measure truth`: ratios between the algorithms of an all-to-all as `haichi measure
+collectives` found them in the lab, beside what the simulator says for the same cluster.
+
+The simulated cluster has the nodes, the placement and the rate of the lab, each node with a port of
+that rate and nothing between. Where 16 ranks share a few cores, each copies memory at its share of
+a core's speed. And there is one number that the simulator cannot know: how long a rank takes to be
+told of a message. It is taken from the same cell: what the barriers of `ring_mpi_barrier` cost over
+`ring`. That algorithm is therefore not compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+from rich.table import Table
+
+from haichi import mpi, paths
+from haichi.measure.model import Case, Measurement
+
+NEAR = 0.15
+LEAST_BYTES = 64 << 10  # below it the lab measures its cores, not its links
+BASE = "spread(nd_rank_shift,0)"  # what the others are divided by
+BARRIERS, RINGS = "ring_mpi_barrier", ("ring", "ring_one_barrier", "pair")
+UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+# Ethernet's, IP's and TCP's headers: of 1514 bytes on the wire 1448 are the message's.
+PAYLOAD = 1448 / 1514
+COPY_GBS = 5.0  # of a whole core, as the simulator has it
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The all-to-all of one MPI on one placement."""
+
+    mpi: str
+    title: str
+    bytes: int
+    nodes: int
+    per_node: int
+    placement: str
+    measured: dict[str, float]  # seconds by algorithm
+
+    @property
+    def ranks(self) -> int:
+        """Of the job."""
+        return self.nodes * self.per_node
+
+    @property
+    def word_ns(self) -> float:
+        """What a message without bytes takes there: a barrier is ceil(log2 P) of them in a row,
+        and there is one before each of P - 1 steps."""
+        rings = [self.measured[name] for name in RINGS if name in self.measured]
+        more = self.measured[BARRIERS] - statistics.median(rings)
+        words = (self.ranks - 1) * (self.ranks - 1).bit_length()
+        return max(0.0, more / words * 1e9)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One algorithm in one cell: its time by that of BASE."""
+
+    cell: Cell
+    algorithm: str
+    measured: float
+    simulated: float
+
+    @property
+    def near(self) -> bool:
+        """Whether the simulator is right."""
+        return abs(self.simulated / self.measured - 1) <= NEAR
+
+
+def read(saved: Path) -> Measurement:
+    """What `haichi measure collectives` has saved; raises mpi.Missing if it has not."""
+    try:
+        found = Measurement.model_validate_json(saved.read_text())
+    except (OSError, ValidationError) as error:
+        first = str(error).splitlines()[0]
+        raise mpi.Missing(f"{saved}: no result of haichi measure collectives: {first}") from None
+    if found.what != "collectives":
+        raise mpi.Missing(f"{saved} is of haichi measure {found.what}, not of collectives")
+    return found
+
+
+def cells_of(cases: Sequence[Case]) -> list[Cell]:
+    """Those of MPI_Alltoall from LEAST_BYTES on in which everything ran."""
+    times: dict[tuple[str, str], dict[str, float]] = {}
+    for case in cases:
+        median = case.median("call")
+        if median is not None and not case.problems:
+            name = case.variant.split(" ")[0]
+            times.setdefault((case.mpi, case.program), {})[name] = median
+    found = []
+    for (name, title), measured in times.items():
+        words = re.fullmatch(r"alltoall, (\d+) KiB, (\d+)x(\d+) (BK|RR)", title)
+        if words is None or not {BASE, BARRIERS, RINGS[0]} <= measured.keys():
+            continue
+        size, nodes, per_node = (int(words[i]) for i in (1, 2, 3))
+        if size << 10 >= LEAST_BYTES:
+            found.append(Cell(name, title, size << 10, nodes, per_node, words[4], measured))
+    return found
+
+
+def gigabytes(place: str) -> float:
+    """The rate of a link in 10^9 bytes a second, from the words of Environment.place."""
+    words = re.search(r"links of (\d+(?:\.\d+)?)([kmg]bit) each way", place)
+    if words is None:
+        raise mpi.Missing(f"no rate of links in “{place}”")
+    return float(words[1]) * UNITS[words[2]] / 8e9
+
+
+def compared(cell: Cell, gbs: float, cores: int) -> list[Compared]:
+    """The algorithms of a cell, all but the library's own and BARRIERS, as they were measured."""
+    names = [name for name in cell.measured if name not in ("library", BARRIERS)]
+    port, word, copy = gbs * PAYLOAD, cell.word_ns, COPY_GBS * min(1, cores / cell.ranks)
+    command = [
+        *(str(paths.program("haichi")), "simulate", "alltoall", "--json"),
+        *("--nodes", str(cell.nodes), "--ppn", str(cell.per_node)),
+        *("--placement", cell.placement, "--bytes", str(cell.bytes)),
+        *("--set", f"out_gbs={port}", "--set", f"in_gbs={port}"),
+        *("--set", f"latency_ns={word:.0f}", "--set", f"local_latency_ns={word:.0f}"),
+        *("--set", f"copy_gbs={copy}"),
+        *("--sweep", "algorithm=" + ",".join(names)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise mpi.Missing(done.stderr.strip())
+    # The slowest rank's: over TCP the messages through a port share it and end together.
+    times = {
+        row["sweep"]["algorithm"]: row["worst_us"] for row in json.loads(done.stdout)["results"]
+    }
+    return [
+        Compared(cell, name, cell.measured[name] / cell.measured[BASE], times[name] / times[BASE])
+        for name in names
+        if name != BASE
+    ]
+
+
+def table(cell: Cell, rows: Sequence[Compared]) -> Table:
+    """For the eye."""
+    shown = Table(
+        title=f"{cell.mpi}: {cell.title}, a word takes {cell.word_ns / 1000:.0f} µs",
+        title_justify="left",
+    )
+    shown.add_column("algorithm", no_wrap=True)
+    for head in (f"measured, × {BASE}", "simulated", "simulated ÷ measured"):
+        shown.add_column(head, justify="right")
+    for row in rows:
+        ratio = f"{row.simulated / row.measured:.2f}"
+        shown.add_row(
+            row.algorithm,
+            f"{row.measured:.2f}",
+            f"{row.simulated:.2f}",
+            f"[green]{ratio}[/green]" if row.near else f"[yellow]{ratio}[/yellow]",
+        )
+    return shown
