@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/model.h"
 #include "collectives/selection.h"
 #include "sim/draws.h"
 
@@ -78,10 +79,6 @@ Run run(const Candidates& candidates, Selection selection, const Options& option
   return result;
 }
 
-// Where nobody has said what the machine is, its model is worth less, and more is tried: what the
-// defaults predict to take up to so many times the best.
-constexpr double kUnknownFactor = 3;
-
 enum class Tried { kept, kept_by_defaults, all };
 
 // Those of a case that are tried.
@@ -94,7 +91,7 @@ Candidates candidates_of(const Json& found, const Json& library, Tried tried) {
     result.best = std::min(result.best, row["simulated"].get<double>());
     if (tried == Tried::kept && !row["kept"].get<bool>()) continue;
     if (tried == Tried::kept_by_defaults &&
-        row["unknown machine"].get<double>() > kUnknownFactor * best)
+        row["unknown machine"].get<double>() > haichi::collectives::kPruneFactorUnknown * best)
       continue;
     result.names.push_back(row["candidate"]);
     result.seconds.push_back(row["simulated"]);

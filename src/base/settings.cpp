@@ -84,7 +84,8 @@ constexpr Setting kTable[] = {
     {"machine", "HAICHI_MACHINE", "", Kind::path, "", "",
      "File that says what messages cost on this machine (haichi.machine/1): with it, collectives "
      "do "
-     "not try what is predicted to take more than twice the time of the best."},
+     "not try what is predicted to take more than twice the time of the best; without it, more "
+     "than three times, by the numbers of a fast network."},
     {"node.address", "HAICHI_NODE_ADDRESS", "", Kind::text, "", "",
      "Where this node sits in the network: coordinates 1,0,2, switches and name s0.s3.n17, or the "
      "number of a place. Each node has its own; empty: as Slurm or the MPI library tells."},

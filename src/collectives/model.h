@@ -19,6 +19,9 @@ namespace haichi::collectives {
 /// Paper 004, section 3.2: candidates that are predicted to take more than twice the time of the
 /// best one are not tried.
 inline constexpr double kPruneFactor = 2;
+/// Where nothing is known of the machine and the default costs stand for it: wrong by more.
+/// docs/guide/collectives.md, "What choosing costs", has what this saves and what it loses.
+inline constexpr double kPruneFactorUnknown = 3;
 
 /// The time of one exchange of blocks of that many bytes, as the slowest rank sees it. Microseconds
 /// once the traffic has been counted.

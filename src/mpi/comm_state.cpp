@@ -141,7 +141,10 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
 }  // namespace
 
 CommState::CommState(Runtime& r, MPI_Comm o, placement::Placement p, int me)
-    : runtime(r), own(o), placement(std::move(p)), rank(me) {}
+    : runtime(r), own(o), placement(std::move(p)), rank(me) {
+  if (auto traffic = collectives::Traffic::make(placement, topology::Shape{}))
+    model_.emplace(Model{{}, *std::move(traffic), collectives::kPruneFactorUnknown});
+}
 
 Tuned& CommState::tuned(const CollectiveKey& key, collectives::Kind kind, bool regular) {
   const auto known = tuned_.find(key);
@@ -180,7 +183,7 @@ std::vector<std::pair<Candidate, collectives::Verdict>> CommState::prune(
     std::vector<Candidate>& candidates, int64_t block) {
   const std::vector<Candidate> all(candidates.begin() + 1, candidates.end());
   const std::vector<collectives::Verdict> verdicts =
-      collectives::prune(all, model_->traffic, model_->costs, block);
+      collectives::prune(all, model_->traffic, model_->costs, block, model_->factor);
   candidates.resize(1);  // the library's stays: nothing can be predicted of it
   std::vector<std::pair<Candidate, collectives::Verdict>> found;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -197,7 +200,8 @@ Status CommState::predict_by(const machine::Machine& machine) {
   if (!taken) return tl::unexpected(taken.error());
   auto traffic = collectives::Traffic::make(placement, *shape, *taken);
   if (!traffic) return tl::unexpected(traffic.error());
-  model_.emplace(Model{collectives::costs_of(machine), *std::move(traffic)});
+  model_.emplace(
+      Model{collectives::costs_of(machine), *std::move(traffic), collectives::kPruneFactor});
   return {};
 }
 
@@ -211,9 +215,9 @@ Result<std::vector<int>> CommState::seats(const machine::Machine& machine,
     if (!ranks) return tl::unexpected(ranks.error());
     std::vector<int> taken;
     for (int node = 0; node < placement.nodes(); ++node) {
-      const int rank = (*ranks)[size_t(placement.ranks_on(node)[0])];
-      if (rank == MPI_UNDEFINED) return fail(EINVAL, "a node is not of MPI_COMM_WORLD");
-      taken.push_back(machine.seats[size_t(runtime.world.node_of(rank))]);
+      const int first = (*ranks)[size_t(placement.ranks_on(node)[0])];
+      if (first == MPI_UNDEFINED) return fail(EINVAL, "a node is not of MPI_COMM_WORLD");
+      taken.push_back(machine.seats[size_t(runtime.world.node_of(first))]);
     }
     return taken;
   }

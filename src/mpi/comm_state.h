@@ -78,13 +78,14 @@ class CommState {
   struct Model {
     collectives::Costs costs;
     collectives::Traffic traffic;
+    double factor;  ///< of the prediction of the best: what is above is not tried
   };
   /// Leaves out of the candidates behind the library's what the model says, which is returned.
   std::vector<std::pair<collectives::Candidate, collectives::Verdict>> prune(
       std::vector<collectives::Candidate>& candidates, int64_t block);
 
   std::map<CollectiveKey, Tuned> tuned_;
-  std::optional<Model> model_;
+  std::optional<Model> model_;  // the default costs until predict_by()
   std::vector<collectives::Decision> earlier_;
 };
 

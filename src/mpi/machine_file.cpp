@@ -10,7 +10,7 @@ namespace {
 std::string text_of(CommState& state, const std::string& path) {
   auto text = read_file(path);
   if (text) return std::move(*text);
-  state.runtime.note(fmt::format("collectives try everything: {}", text.error().text));
+  state.runtime.note(fmt::format("collectives do not know the machine: {}", text.error().text));
   return "";
 }
 
@@ -26,7 +26,7 @@ void read_machine(CommState& state) {
   const Status fine =
       machine ? state.predict_by(*machine) : Status(tl::unexpected(machine.error()));
   if (!fine && state.rank == 0)
-    state.runtime.note(fmt::format("collectives try everything: {}: {}", path, fine.error().text));
+    state.runtime.note(fmt::format("collectives do not know the machine: {}: {}", path, fine.error().text));
 }
 
 }  // namespace haichi::mpi

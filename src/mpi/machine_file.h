@@ -6,7 +6,7 @@
 namespace haichi::mpi {
 
 /// Gives a new state its model. Collective over the state's communicator: its rank 0 reads. A file
-/// that cannot be used is a note, and everything is tried.
+/// that cannot be used is a note, and the default numbers stand for the machine.
 void read_machine(CommState& state);
 
 }  // namespace haichi::mpi
