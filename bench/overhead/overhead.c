@@ -4,6 +4,7 @@
  * overhead calls FILE   nanoseconds of one MPI_File_get_view, for each of some batches (rank 0)
  * overhead reads FILE   the same of one MPI_File_read_at_all of an int, on a file that haichi hands
  *                       back: one rank has nobody to share with
+ * overhead waits        the same of one MPI_Wait for nothing, which programs make by the million
  * overhead init         seconds of MPI_Init on the slowest rank
  *
  * MPI_File_get_view is intercepted, does next to nothing in an MPI library, and nothing is left
@@ -53,6 +54,17 @@ static int measure_calls(const char* path, void (*call)(MPI_File)) {
   return 0;
 }
 
+static void measure_waits(void) {
+  for (int batch = 0; batch < BATCHES; ++batch) {
+    double begin = now();
+    for (int i = 0; i < CALLS; ++i) {
+      MPI_Request none = MPI_REQUEST_NULL;
+      MPI_Wait(&none, MPI_STATUS_IGNORE);
+    }
+    printf("%.2f\n", (now() - begin) * 1e9 / CALLS);
+  }
+}
+
 int main(int argc, char** argv) {
   int rank, failed = 0;
   double slowest = 0, begin = now();
@@ -63,11 +75,14 @@ int main(int argc, char** argv) {
     failed = rank == 0 && measure_calls(argv[2], get_view);
   } else if (argc == 3 && strcmp(argv[1], "reads") == 0) {
     failed = rank == 0 && measure_calls(argv[2], read_int);
+  } else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
+    if (rank == 0) measure_waits();
   } else if (argc == 2 && strcmp(argv[1], "init") == 0) {
     MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%.6f\n", slowest);
   } else {
-    fprintf(stderr, "usage: overhead calls FILE | overhead reads FILE | overhead init\n");
+    fprintf(stderr,
+            "usage: overhead calls FILE | overhead reads FILE | overhead waits | overhead init\n");
     failed = 2;
   }
   MPI_Finalize();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures what haichi costs a program that it does nothing for, beside the figures wanted.
 
-Three costs: of a call that is passed through to the MPI library (wanted: under 100 ns more than
-without haichi), of a collective read of a file that haichi hands back (under 1 us more) and of
-MPI_Init on 4 ranks (wanted: at most 5 ms more). The variants run in turn,
+Four costs: of a call that is passed through to the MPI library (wanted: under 100 ns more than
+without haichi), of a wait (under 50 ns more), of a collective read of a file that haichi hands back
+(under 1 us more) and of MPI_Init on 4 ranks (wanted: at most 5 ms more). The variants run in turn,
 repetition by repetition, so that what else the machine does falls on all of them. Figures are
 medians with the quartiles; what a variant costs more is the median of the differences within each
 repetition, and where their quartiles lie on both sides of the limit nothing is claimed. Exit code
@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 from haichi import mpi, paths
 
 CALL_LIMIT_NS = 100.0
+WAIT_LIMIT_NS = 50.0
 READ_LIMIT_NS = 1000.0
 INIT_LIMIT_S = 0.005
 INIT_RANKS = 4
@@ -103,16 +104,17 @@ def interleave(cost: Cost, repetitions: int, once: Callable[[str], float]) -> No
 def measure(found: mpi.Mpi, repetitions: int) -> list[Cost]:
     """All costs under one MPI."""
     calls = Cost("a call that is passed through", found.label, 1, "ns", CALL_LIMIT_NS)
+    waits = Cost("a wait for a request", found.label, 1, "ns", WAIT_LIMIT_NS)
     reads = Cost("a read of a file handed back", found.label, 1, "ns", READ_LIMIT_NS)
     init = Cost("MPI_Init", found.label, INIT_RANKS, "s", INIT_LIMIT_S)
     with tempfile.TemporaryDirectory(prefix="haichi-overhead-") as folder:
-        for cost, what in ((calls, "calls"), (reads, "reads")):
-            words = [what, str(Path(folder) / "file")]
+        file = str(Path(folder) / "file")
+        for cost, words in ((calls, ["calls", file]), (waits, ["waits"]), (reads, ["reads", file])):
             interleave(
                 cost, repetitions, lambda v, w=words: statistics.median(numbers(found, 1, v, w))
             )
     interleave(init, repetitions, lambda v: numbers(found, INIT_RANKS, v, ["init"])[0])
-    return [calls, reads, init]
+    return [calls, waits, reads, init]
 
 
 def show(cost: Cost) -> None:

@@ -2,8 +2,8 @@
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
-#include "mpi/completed_request.h"
 #include "mpi/nonblocking_io.h"
+#include "mpi/own_request.h"
 
 namespace haichi::mpi {
 namespace {
