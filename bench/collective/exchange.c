@@ -3,9 +3,9 @@
 //   exchange FUNCTION BYTES CALLS
 //
 // FUNCTION is alltoall, alltoallv (blocks of one size), skewed (MPI_Alltoallv; blocks from none
-// to four times BYTES, BYTES in the mean) or allgather. Prints one JSON line: the time of the
-// slowest and of the fastest rank in each call. Exit code 1 if a byte is wrong, 2 for a bad
-// argument.
+// to four times BYTES, BYTES in the mean) or allgather; with an i before one of the first three,
+// the nonblocking form and MPI_Wait right behind it. Prints one JSON line: the time of the slowest
+// and of the fastest rank in each call. Exit code 1 if a byte is wrong, 2 for a bad argument.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "../library_name.h"
 
 typedef struct {
-  const char* function;
-  int bytes, calls;
+  const char* function;  // without the i
+  int nonblocking, bytes, calls;
   int rank, ranks;
   int *out_bytes, *in_bytes, *out_at, *in_at;
   unsigned char *out, *in;
@@ -55,15 +55,22 @@ static long fill_or_check(const exchange_t* e, int call, int filling) {
 }
 
 static double call_it(const exchange_t* e) {
+  MPI_Request request = MPI_REQUEST_NULL;
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
-  if (strcmp(e->function, "alltoall") == 0)
+  if (e->nonblocking && strcmp(e->function, "alltoall") == 0)
+    MPI_Ialltoall(e->out, e->bytes, MPI_BYTE, e->in, e->bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+  else if (e->nonblocking)
+    MPI_Ialltoallv(e->out, e->out_bytes, e->out_at, MPI_BYTE, e->in, e->in_bytes, e->in_at,
+                   MPI_BYTE, MPI_COMM_WORLD, &request);
+  else if (strcmp(e->function, "alltoall") == 0)
     MPI_Alltoall(e->out, e->bytes, MPI_BYTE, e->in, e->bytes, MPI_BYTE, MPI_COMM_WORLD);
   else if (gathers(e))
     MPI_Allgather(e->out, e->bytes, MPI_BYTE, e->in, e->bytes, MPI_BYTE, MPI_COMM_WORLD);
   else
     MPI_Alltoallv(e->out, e->out_bytes, e->out_at, MPI_BYTE, e->in, e->in_bytes, e->in_at, MPI_BYTE,
                   MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   return MPI_Wtime() - start;
 }
 
@@ -99,14 +106,15 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &e.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &e.ranks);
   if (argc == 4) {
-    e.function = argv[1];
+    e.nonblocking = argv[1][0] == 'i';
+    e.function = argv[1] + e.nonblocking;
     e.bytes = atoi(argv[2]);
     e.calls = atoi(argv[3]);
   }
   if (e.bytes < 1 || e.calls < 1 ||
       (strcmp(e.function, "alltoall") && strcmp(e.function, "alltoallv") &&
-       strcmp(e.function, "skewed") && !gathers(&e)))
-    refuse(e.rank, "usage: exchange alltoall|alltoallv|skewed|allgather BYTES CALLS");
+       strcmp(e.function, "skewed") && (e.nonblocking || !gathers(&e))))
+    refuse(e.rank, "usage: exchange [i](alltoall|alltoallv|skewed)|allgather BYTES CALLS");
   int* numbers = calloc(4 * (size_t)e.ranks, sizeof *numbers);
   e.out_bytes = numbers, e.in_bytes = numbers + e.ranks;
   e.out_at = numbers + 2 * e.ranks, e.in_at = numbers + 3 * e.ranks;

@@ -1,31 +1,24 @@
 // Hooks of the blocking all-to-all collectives.
 #include "generated/hooks.h"
 #include "generated/real.h"
-#include "mpi/exchange_call.h"
+#include "mpi/exchange_arguments.h"
 
 namespace haichi::mpi {
 namespace {
 
-// In place, every block that comes would overwrite one that has to go: the library's affair.
+// A call in place is never taken, and so no reason to make a state.
 CommState* state_for(MPI_Comm comm, const void* sendbuf) {
   return sendbuf == MPI_IN_PLACE ? nullptr : comm_state(comm);
-}
-
-template <class Number>
-std::vector<int64_t> values(const Number* of, const CommState& state) {
-  return {of, of + state.placement.ranks()};
 }
 
 template <class Count, class RealCall>
 int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
              Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, RealCall real_call) {
   CommState* const state = state_for(comm, sendbuf);
-  // What is wrong with the arguments is for the library to say.
-  if (state == nullptr || sendcount < 0 || recvcount < 0) return real_call();
-  const ExchangeCall call{"MPI_Alltoall",
-                          {const_cast<void*>(sendbuf), {sendtype}, sendcount},
-                          {recvbuf, {recvtype}, recvcount}};
-  return run_exchange(comm, *state, call, real_call);
+  if (state == nullptr) return real_call();
+  const auto call =
+      alltoall_call("MPI_Alltoall", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
 }
 
 template <class Count, class Displacement, class RealCall>
@@ -35,16 +28,9 @@ int alltoallv(const void* sendbuf, const Count* sendcounts, const Displacement* 
               RealCall real_call) {
   CommState* const state = state_for(comm, sendbuf);
   if (state == nullptr) return real_call();
-  const ExchangeCall call{
-      "MPI_Alltoallv",
-      {const_cast<void*>(sendbuf),
-       {sendtype},
-       0,
-       values(sendcounts, *state),
-       values(sdispls, *state)},
-      {recvbuf, {recvtype}, 0, values(recvcounts, *state), values(rdispls, *state)}};
-  if (call.send.has_negative_count() || call.receive.has_negative_count()) return real_call();
-  return run_exchange(comm, *state, call, real_call);
+  const auto call = alltoallv_call("MPI_Alltoallv", state->placement.ranks(), sendbuf, sendcounts,
+                                   sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype);
+  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
 }
 
 template <class Count, class Displacement, class RealCall>
@@ -54,20 +40,9 @@ int alltoallw(const void* sendbuf, const Count* sendcounts, const Displacement* 
               RealCall real_call) {
   CommState* const state = state_for(comm, sendbuf);
   if (state == nullptr) return real_call();
-  const int ranks = state->placement.ranks();
-  const ExchangeCall call{"MPI_Alltoallw",
-                          {const_cast<void*>(sendbuf),
-                           {sendtypes, sendtypes + ranks},
-                           0,
-                           values(sendcounts, *state),
-                           values(sdispls, *state)},
-                          {recvbuf,
-                           {recvtypes, recvtypes + ranks},
-                           0,
-                           values(recvcounts, *state),
-                           values(rdispls, *state)}};
-  if (call.send.has_negative_count() || call.receive.has_negative_count()) return real_call();
-  return run_exchange(comm, *state, call, real_call);
+  const auto call = alltoallw_call("MPI_Alltoallw", state->placement.ranks(), sendbuf, sendcounts,
+                                   sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <new>
-#include <set>
 
 #include "generated/real.h"
+#include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/discover.h"
@@ -25,89 +24,11 @@ std::string name_of(const Candidate& candidate) {
   return candidate.algorithm ? candidate.text() : "library";
 }
 
-/// What hangs on a communicator as an attribute.
-struct Attached {
-  int calls = 0;
-  bool settled = false;  ///< haichi has decided whether it takes this communicator
-  std::unique_ptr<CommState> state;
-};
-
-/// All that are attached, for what is still there at MPI_Finalize.
-struct Everything {
-  std::mutex mutex;
-  std::set<Attached*> attached;
-};
-
-Everything& everything() {
-  static Everything* const instance = new Everything;
-  return *instance;
-}
-
-void keep_records(const CommState& state) {
-  write_decisions(state);
-  for (CollectiveRecord& record : state.records()) keep_collective_record(std::move(record));
-}
-
-// A duplicate has collectives of its own. Not MPI_COMM_NULL_COPY_FN, which in Open MPI is a symbol
-// of libmpi: see "Predefined handles" in docs/notes.md.
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
-int forget(MPI_Comm, int, void* value, void*) {
-  Attached* const attached = static_cast<Attached*>(value);
-  {
-    Everything& all = everything();
-    const std::lock_guard guard(all.mutex);
-    all.attached.erase(attached);
-  }
-  if (attached->state) {
-    keep_records(*attached->state);
-    MPI_Comm own = attached->state->own;
-    real().Comm_free(&own);
-  }
-  delete attached;
-  return MPI_SUCCESS;
-}
-
-/// MPI_KEYVAL_INVALID if there is none to be had.
-int keyval() {
-  static const int made = [] {
-    int value = MPI_KEYVAL_INVALID;
-    if (real().Comm_create_keyval(copy_nothing, forget, &value, nullptr) != MPI_SUCCESS)
-      value = MPI_KEYVAL_INVALID;
-    return value;
-  }();
-  return made;
-}
-
-Attached* attached_to(MPI_Comm comm) {
-  void* value = nullptr;
-  int found = 0;
-  if (keyval() == MPI_KEYVAL_INVALID ||
-      real().Comm_get_attr(comm, keyval(), &value, &found) != MPI_SUCCESS)
-    return nullptr;
-  if (found) return static_cast<Attached*>(value);
-  auto made = std::make_unique<Attached>();
-  if (real().Comm_set_attr(comm, keyval(), made.get()) != MPI_SUCCESS) return nullptr;
-  Everything& all = everything();
-  const std::lock_guard guard(all.mutex);
-  all.attached.insert(made.get());
-  return made.release();
-}
-
 collectives::SelectionRules rules_of(const Settings& settings) {
   collectives::SelectionRules rules;
   rules.rounds = int(std::clamp<int64_t>(settings.number("collectives.rounds"), 1, 1000));
   if (settings.text("collectives.prune") == "off") rules.drop = {HUGE_VAL};
   return rules;
-}
-
-/// Nothing to gain, whatever happens on the other ranks.
-bool never_taken(const Runtime& runtime, const placement::Placement& placement) {
-  const std::string& enable = runtime.settings.text("collectives.enable");
-  return enable == "off" || placement.ranks() < 2 || (placement.nodes() < 2 && enable != "on");
 }
 
 /// Collective over `comm`. All ranks get a state or none does.
@@ -139,6 +60,11 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
 }
 
 }  // namespace
+
+bool never_taken(const Runtime& runtime, const placement::Placement& placement) {
+  const std::string& enable = runtime.settings.text("collectives.enable");
+  return enable == "off" || placement.ranks() < 2 || (placement.nodes() < 2 && enable != "on");
+}
 
 CommState::CommState(Runtime& r, MPI_Comm o, placement::Placement p, int me)
     : runtime(r), own(o), placement(std::move(p)), rank(me) {
@@ -287,7 +213,7 @@ std::vector<CollectiveRecord> CommState::records() const {
 CommState* comm_state(MPI_Comm comm) {
   Runtime* const runtime = Runtime::get();
   if (runtime == nullptr || comm == handles().comm_null) return nullptr;
-  Attached* const attached = attached_to(comm);
+  CommAttachment* const attached = attachment_of(comm);
   if (attached == nullptr) return nullptr;
   if (++attached->calls == 1) return nullptr;
   if (!attached->settled) {
@@ -295,15 +221,6 @@ CommState* comm_state(MPI_Comm comm) {
     attached->state = make_state(*runtime, comm);
   }
   return attached->state.get();
-}
-
-void forget_comm_states() {
-  Everything& all = everything();
-  const std::lock_guard guard(all.mutex);
-  for (Attached* attached : all.attached) {
-    if (attached->state) keep_records(*attached->state);
-    attached->state.reset();  // MPI_Finalize may delete the attributes, when the runtime is gone
-  }
 }
 
 }  // namespace haichi::mpi

@@ -94,9 +94,8 @@ class CommState {
 /// is its first such call, which sets nothing up, since many programs make no second. Collective.
 CommState* comm_state(MPI_Comm comm);
 
-/// Before MPI_Finalize: keeps what the communicators that are still there have to report, and
-/// forgets them. Their own communicators are left to MPI_Finalize: to free one is collective, and
-/// the ranks know no common order.
-void forget_comm_states();
+/// Nothing to gain on a communicator of this placement, whatever happens: it has one rank, one node
+/// (unless asked for), or haichi is to leave collectives alone.
+bool never_taken(const Runtime& runtime, const placement::Placement& placement);
 
 }  // namespace haichi::mpi

@@ -29,17 +29,6 @@ int64_t size_of(MPI_Datatype type) {
   return real().Type_size_x(type, &size) == MPI_SUCCESS ? int64_t(size) : 0;
 }
 
-/// Size in bytes of each rank's block of a side; empty if they are of one size.
-std::vector<int64_t> block_sizes(const ExchangeSide& side) {
-  std::vector<int64_t> sizes;
-  int64_t element = side.types.size() == 1 ? size_of(side.types[0]) : 0;
-  for (int r = 0; r < int(side.counts.size()); ++r) {
-    if (side.types.size() > 1) element = size_of(side.type_of(r));
-    sizes.push_back(side.counts[size_t(r)] * element);
-  }
-  return sizes;
-}
-
 /// A side with a datatype that haichi cannot decode: packed by the MPI library, block after block.
 class PackedSide {
  public:
@@ -122,8 +111,8 @@ ExchangeBuffers::Side memory_of(const ExchangeSide& side, int ranks,
 /// Carries out the exchange by a schedule of haichi's.
 Status by_schedule(CommState& state, const ExchangeCall& call, const Candidate& candidate) {
   const int ranks = state.placement.ranks();
-  const std::vector<int64_t> out = block_sizes(call.send), in = block_sizes(call.receive);
-  const int64_t block = call.regular() ? call.receive.count * size_of(call.receive.type_of(0)) : 0;
+  const std::vector<int64_t> out = call.send.block_bytes(), in = call.receive.block_bytes();
+  const int64_t block = call.regular() ? call.block_bytes() : 0;
   const Exchange exchange{&state.placement, state.rank, block, out, in, call.kind, call.in_place};
   std::vector<std::byte> temporary(size_t(candidate.temporary(exchange)));
   std::optional<PackedSide> packed_send, packed_receive;
@@ -168,23 +157,35 @@ bool agree(CommState& state, collectives::Selection& selection) {
   return true;
 }
 
-/// Bytes of a block, of the mean one where all ranks know all sizes; -1 where they do not.
-int64_t block_of(const ExchangeCall& call, int ranks) {
-  if (call.regular()) return call.receive.count * size_of(call.receive.type_of(0));
-  if (call.kind == collectives::Kind::all_to_all) return -1;
-  const std::vector<int64_t> sizes = block_sizes(call.receive);
-  const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-  return sum == 0 ? 0 : std::max<int64_t>(1, sum / ranks);
+}  // namespace
+
+std::vector<int64_t> ExchangeSide::block_bytes() const {
+  std::vector<int64_t> sizes;
+  int64_t element = types.size() == 1 ? size_of(types[0]) : 0;
+  for (int r = 0; r < int(counts.size()); ++r) {
+    if (types.size() > 1) element = size_of(type_of(r));
+    sizes.push_back(counts[size_t(r)] * element);
+  }
+  return sizes;
 }
 
-}  // namespace
+int64_t ExchangeCall::block_bytes() const {
+  if (regular()) return receive.count * size_of(receive.type_of(0));
+  if (kind == collectives::Kind::all_to_all) return -1;
+  const std::vector<int64_t> sizes = receive.block_bytes();
+  const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  return sum == 0 ? 0 : std::max<int64_t>(1, sum / int64_t(sizes.size()));
+}
+
+CollectiveKey ExchangeCall::key() const {
+  const int64_t block = block_bytes();
+  return {collective, block <= 0 ? -1 : int(std::bit_width(uint64_t(block))) - 1};
+}
 
 int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
                  const std::function<int()>& library) {
-  const int64_t block = block_of(call, state.placement.ranks());
-  if (block == 0) return library();  // no bytes at all
-  const int size_bin = block < 0 ? -1 : int(std::bit_width(uint64_t(block))) - 1;
-  Tuned& tuned = state.tuned({call.collective, size_bin}, call.kind, call.regular());
+  if (call.block_bytes() == 0) return library();
+  Tuned& tuned = state.tuned(call.key(), call.kind, call.regular());
   const Candidate& candidate = tuned.candidates[size_t(tuned.selection.next())];
   const int64_t begin_ns = now_ns();
   Status done;

@@ -20,10 +20,9 @@ struct ExchangeSide {
   std::vector<int64_t> counts = {};  ///< by rank
   /// By rank: where the block begins, in extents of the type; in bytes if there is a type for each.
   std::vector<int64_t> at = {};
-
-  MPI_Datatype type_of(int rank) const { return types[types.size() == 1 ? 0 : size_t(rank)]; }
   bool one_block = false;  ///< the same for all ranks: of an all-gather, what is sent
 
+  MPI_Datatype type_of(int rank) const { return types[types.size() == 1 ? 0 : size_t(rank)]; }
   int64_t count_of(int rank) const { return counts.empty() ? count : counts[size_t(rank)]; }
   bool has_negative_count() const {
     return count < 0 || std::any_of(counts.begin(), counts.end(), [](int64_t n) { return n < 0; });
@@ -34,6 +33,8 @@ struct ExchangeSide {
     if (at.empty()) return rank * count * extent;
     return at[size_t(rank)] * (types.size() == 1 ? extent : 1);
   }
+  /// Size in bytes of each rank's block; empty if `counts` is.
+  std::vector<int64_t> block_bytes() const;
 };
 
 struct ExchangeCall {
@@ -42,6 +43,9 @@ struct ExchangeCall {
   collectives::Kind kind = collectives::Kind::all_to_all;
   bool in_place = false;  ///< of an all-gather: `send` is not looked at
   bool regular() const { return receive.counts.empty(); }
+  /// Of a block, of the mean one where all ranks know all sizes; -1 where they do not.
+  int64_t block_bytes() const;
+  CollectiveKey key() const;  ///< size_bin -1 for blocks without bytes, too
 };
 
 /// Carries out the call by the candidate whose turn it is, `library` if that is the MPI library's

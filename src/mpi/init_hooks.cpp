@@ -1,20 +1,26 @@
 // Hooks of the start and the end of the MPI program.
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/comm_peers.h"
 #include "mpi/runtime.h"
 
 namespace haichi::mpi {
 
-int on_Init(int* argc, char*** argv) {
-  const int result = real().Init(argc, argv);
-  if (result == MPI_SUCCESS) Runtime::start();
+namespace {
+
+int started(int result) {
+  if (result != MPI_SUCCESS) return result;
+  Runtime::start();
+  start_nonblocking();
   return result;
 }
 
+}  // namespace
+
+int on_Init(int* argc, char*** argv) { return started(real().Init(argc, argv)); }
+
 int on_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  const int result = real().Init_thread(argc, argv, required, provided);
-  if (result == MPI_SUCCESS) Runtime::start();
-  return result;
+  return started(real().Init_thread(argc, argv, required, provided));
 }
 
 int on_Finalize() {

@@ -26,7 +26,8 @@ void read_machine(CommState& state) {
   const Status fine =
       machine ? state.predict_by(*machine) : Status(tl::unexpected(machine.error()));
   if (!fine && state.rank == 0)
-    state.runtime.note(fmt::format("collectives do not know the machine: {}: {}", path, fine.error().text));
+    state.runtime.note(
+        fmt::format("collectives do not know the machine: {}: {}", path, fine.error().text));
 }
 
 }  // namespace haichi::mpi

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "generated/real.h"
-#include "mpi/comm_state.h"
+#include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
 #include "mpi/run_report.h"
@@ -131,7 +131,7 @@ void Runtime::start() {
 void Runtime::stop() {
   Runtime* const runtime = g_runtime.exchange(nullptr, std::memory_order_acq_rel);
   if (runtime == nullptr) return;
-  forget_comm_states();
+  forget_attachments();
   write_run_report(*runtime);
   delete runtime;
 }

@@ -10,69 +10,7 @@
  * elements must stay as they were.
  *
  * Prints "cases N wrong M" on rank 0; exit code 1 if anything was wrong. */
-#include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { ELEMENT = 12, CANARY = 0xa5, MOST_RANKS = 64 };
-
-static uint64_t next(uint64_t* state) {
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-static int below(uint64_t* state, int n) { return (int)(next(state) % (uint64_t)n); }
-
-/* A datatype of 12 bytes: where they lie, and how far the next element is. */
-typedef struct {
-  MPI_Datatype type;
-  int per_element; /* of `type` */
-  int extent;      /* bytes from one element to the next */
-  int at[ELEMENT]; /* of each byte in order of the typemap, from the element's begin */
-} layout_t;
-
-static layout_t make_layout(int kind) {
-  layout_t layout = {MPI_BYTE, ELEMENT, ELEMENT, {0}};
-  for (int i = 0; i < ELEMENT; ++i) layout.at[i] = i;
-  MPI_Datatype inner, outer;
-  if (kind == 1) layout.type = MPI_INT, layout.per_element = 3;
-  if (kind == 2) { /* every other int */
-    MPI_Type_vector(3, 1, 2, MPI_INT, &inner);
-    MPI_Type_create_resized(inner, 0, 24, &layout.type);
-    MPI_Type_free(&inner);
-    layout.extent = 24;
-    for (int i = 0; i < ELEMENT; ++i) layout.at[i] = i / 4 * 8 + i % 4;
-  }
-  if (kind == 3) { /* the last four bytes first, and something in front */
-    const int lengths[2] = {4, 8};
-    const MPI_Aint places[2] = {11, 3};
-    MPI_Type_create_hindexed(2, lengths, places, MPI_BYTE, &inner);
-    MPI_Type_create_resized(inner, 0, 17, &layout.type);
-    MPI_Type_free(&inner);
-    layout.extent = 17;
-    for (int i = 0; i < ELEMENT; ++i) layout.at[i] = i < 4 ? 11 + i : 3 + i - 4;
-  }
-  if (kind == 4) { /* nested deeper than haichi decodes */
-    MPI_Type_contiguous(ELEMENT, MPI_BYTE, &inner);
-    for (int depth = 0; depth < 520; ++depth) {
-      MPI_Type_create_hvector(1, 1, 20, inner, &outer);
-      MPI_Type_free(&inner);
-      inner = outer;
-    }
-    MPI_Type_create_resized(inner, 0, 20, &layout.type);
-    MPI_Type_free(&inner);
-    layout.extent = 20;
-  }
-  if (kind >= 2) {
-    layout.per_element = 1;
-    MPI_Type_commit(&layout.type);
-  }
-  return layout;
-}
-enum { KINDS = 5 };
+#include "exchange_types.h"
 
 enum { ALLTOALL, ALLTOALLV, ALLTOALLW, ALLGATHER, ALLGATHERV, FUNCTIONS };
 
@@ -96,10 +34,6 @@ typedef struct {
 
 static const layout_t* layout_of(const side_t* side, int block) {
   return &side->layouts[side->which[block]];
-}
-
-static unsigned char byte_of(int from, int to, int call, int at) {
-  return (unsigned char)(from * 37 + to * 11 + call * 101 + at * 7 + 3);
 }
 
 /* What lies in a block: bytes from a rank to a rank, or to nobody by name. */
@@ -197,15 +131,6 @@ static int call_it(MPI_Comm comm, const call_t* c, const side_t* s, const side_t
     default:
       return MPI_Allgatherv(from, as.counts[0], ts, r->memory, ar.counts, ar.begins, tr, comm);
   }
-}
-
-static MPI_Comm make_comm(int kind, int rank, int ranks) {
-  MPI_Comm comm;
-  if (kind == 0) return MPI_COMM_WORLD;
-  if (kind == 1) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  if (kind == 2) MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
-  if (kind == 3) MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - rank, &comm);
-  return comm;
 }
 
 static void draw_layouts(side_t* side, uint64_t* own) {

@@ -286,9 +286,13 @@ class Collective(Form):
         "as many. Absent where blocks differ in size.",
     )
     calls: NonNegativeInt = Field(
-        description="Calls that haichi counted: all but the communicator's first."
+        description="Calls that haichi counted: all but the communicator's first blocking one. Of "
+        "persistent operations of haichi's, their starts."
     )
-    seconds: Seconds = Field(description="Time of the communicator's rank 0 in them, in seconds.")
+    seconds: Seconds = Field(
+        description="Time of the communicator's rank 0 in them, in seconds; of nonblocking ones of "
+        "haichi's, in the calls that start them, look at them and wait for them."
+    )
     locked: bool = Field(description="True if the trials had come to an end.")
     retries: NonNegativeInt = Field(
         0, description="How often the trials began anew because calls had become slower."

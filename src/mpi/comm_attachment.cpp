@@ -1,0 +1,102 @@
+#include "mpi/comm_attachment.h"
+
+#include <mutex>
+#include <set>
+
+#include "generated/real.h"
+#include "mpi/collective_report.h"
+#include "mpi/decision_file.h"
+
+namespace haichi::mpi {
+namespace {
+
+/// All that there are, for what is still there at MPI_Finalize.
+struct Everything {
+  std::mutex mutex;
+  std::set<CommAttachment*> attached;
+};
+
+Everything& everything() {
+  static Everything* const instance = new Everything;
+  return *instance;
+}
+
+void keep_records(const CommAttachment& attachment) {
+  if (attachment.state) {
+    write_decisions(*attachment.state);
+    for (CollectiveRecord& record : attachment.state->records())
+      keep_collective_record(std::move(record));
+  }
+  if (attachment.peers)
+    for (CollectiveRecord& record : attachment.peers->records())
+      keep_collective_record(std::move(record));
+}
+
+// A duplicate has collectives of its own. Not MPI_COMM_NULL_COPY_FN, which in Open MPI is a symbol
+// of libmpi: see "Predefined handles" in docs/notes.md.
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int forget(MPI_Comm, int, void* value, void*) {
+  const std::unique_ptr<CommAttachment> attachment(static_cast<CommAttachment*>(value));
+  {
+    Everything& all = everything();
+    const std::lock_guard guard(all.mutex);
+    all.attached.erase(attachment.get());
+  }
+  keep_records(*attachment);
+  if (attachment->state) {
+    MPI_Comm own = attachment->state->own;
+    real().Comm_free(&own);
+  }
+  return MPI_SUCCESS;
+}
+
+/// MPI_KEYVAL_INVALID if there is none to be had.
+int keyval() {
+  static const int made = [] {
+    int value = MPI_KEYVAL_INVALID;
+    if (real().Comm_create_keyval(copy_nothing, forget, &value, nullptr) != MPI_SUCCESS)
+      value = MPI_KEYVAL_INVALID;
+    return value;
+  }();
+  return made;
+}
+
+}  // namespace
+
+CommAttachment* find_attachment(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  if (keyval() == MPI_KEYVAL_INVALID ||
+      real().Comm_get_attr(comm, keyval(), &value, &found) != MPI_SUCCESS || !found)
+    return nullptr;
+  return static_cast<CommAttachment*>(value);
+}
+
+CommAttachment* attachment_of(MPI_Comm comm) {
+  if (CommAttachment* const known = find_attachment(comm)) return known;
+  auto made = std::make_unique<CommAttachment>();
+  if (keyval() == MPI_KEYVAL_INVALID ||
+      real().Comm_set_attr(comm, keyval(), made.get()) != MPI_SUCCESS)
+    return nullptr;
+  Everything& all = everything();
+  const std::lock_guard guard(all.mutex);
+  all.attached.insert(made.get());
+  return made.release();
+}
+
+void forget_attachments() {
+  Everything& all = everything();
+  const std::lock_guard guard(all.mutex);
+  for (CommAttachment* attachment : all.attached) {
+    keep_records(*attachment);
+    // MPI_Finalize may delete the attributes, when the runtime is gone.
+    attachment->state.reset();
+    attachment->peers.reset();
+  }
+}
+
+}  // namespace haichi::mpi

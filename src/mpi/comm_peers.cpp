@@ -1,0 +1,103 @@
+#include "mpi/comm_peers.h"
+
+#include <optional>
+
+#include "generated/real.h"
+#include "mpi/comm_attachment.h"
+#include "mpi/compat/handles.h"
+#include "mpi/compat/nonblocking_alltoall.h"
+#include "mpi/discover.h"
+
+namespace haichi::mpi {
+namespace {
+
+/// The placement of a communicator that may be taken. The same answer on all of its ranks.
+std::optional<placement::Placement> placement_if_taken(const Runtime& runtime,
+                                                       const std::vector<int>& world_rank) {
+  for (const int rank : world_rank)
+    if (rank == MPI_UNDEFINED) return std::nullopt;  // of another MPI_COMM_WORLD
+  auto placement = runtime.world.subset(world_rank);
+  if (never_taken(runtime, placement)) return std::nullopt;
+  return placement;
+}
+
+}  // namespace
+
+CommPeers::CommPeers(placement::Placement p, int me, std::vector<int> world, MessageTag own,
+                     std::vector<int> all)
+    : placement(std::move(p)),
+      rank(me),
+      world_rank(std::move(world)),
+      tags(std::move(all)),
+      own_tag_(std::move(own)) {}
+
+CommPeers::Calls& CommPeers::calls(const CollectiveKey& key) {
+  const auto [entry, first] = calls_.try_emplace(key);
+  if (first)
+    entry->second.choice = collectives::choose_nonblocking(
+        {.wanted = Runtime::get()->settings.text("collectives.algorithm"),
+         .block = key.size_bin < 0 ? -1 : int64_t{1} << key.size_bin,
+         .fewer_messages_up_to = fewer_messages_up_to(placement.ranks())});
+  return entry->second;
+}
+
+std::vector<CollectiveRecord> CommPeers::records() const {
+  std::vector<CollectiveRecord> records;
+  if (rank != 0) return records;
+  for (const auto& [key, calls] : calls_) {
+    CollectiveRecord record;
+    record.collective = key.collective;
+    record.ranks = placement.ranks();
+    record.nodes = placement.nodes();
+    record.size_bin = key.size_bin;
+    record.calls = calls.count;
+    record.locked = true;
+    record.seconds = double(calls.ns.load(std::memory_order_relaxed)) * 1e-9;
+    record.chosen = calls.choice.text();
+    record.why = calls.choice.why;
+    record.candidates.push_back({record.chosen, {}, false});
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+void start_nonblocking() {
+  const Runtime* const runtime = Runtime::get();
+  if (runtime == nullptr || runtime->settings.text("collectives.nonblocking") == "off" ||
+      never_taken(*runtime, runtime->world))
+    return;
+  make_message_comm();
+  prepare_nonblocking(handles().comm_world);
+}
+
+void prepare_nonblocking(MPI_Comm comm) {
+  Runtime* const runtime = Runtime::get();
+  int inter = 0, rank = 0;
+  if (runtime == nullptr || message_comm() == handles().comm_null ||
+      real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+      real().Comm_rank(comm, &rank) != MPI_SUCCESS)
+    return;
+  auto world_rank = world_ranks(comm);
+  if (!world_rank) return;
+  auto placement = placement_if_taken(*runtime, *world_rank);
+  if (!placement) return;
+  CommAttachment* const attachment = attachment_of(comm);
+  MessageTag own;
+  std::vector<int> tags = tell_tags(comm, attachment ? own.value() : MessageTag::kNone);
+  if (tags.empty()) {
+    runtime->note("nonblocking collectives of a communicator are the library's: no tag is left");
+    return;
+  }
+  attachment->peers = std::make_shared<CommPeers>(
+      *std::move(placement), rank, *std::move(world_rank), std::move(own), std::move(tags));
+}
+
+std::shared_ptr<CommPeers> peers_of(MPI_Comm comm) {
+  const Handles& h = handles();
+  if (Runtime::get() == nullptr || message_comm() == h.comm_null || comm == h.comm_null)
+    return nullptr;
+  const CommAttachment* const attachment = find_attachment(comm);
+  return attachment ? attachment->peers : nullptr;
+}
+
+}  // namespace haichi::mpi

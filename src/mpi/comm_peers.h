@@ -1,0 +1,62 @@
+// What a communicator's nonblocking collectives need of the other ranks, and what was done.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/nonblocking_choice.h"
+#include "mpi/collective_report.h"
+#include "mpi/comm_state.h"
+#include "mpi/message_tags.h"
+#include "placement/placement.h"
+
+namespace haichi::mpi {
+
+/// One communicator's. Shared with the operations that go on: the communicator may be freed before.
+class CommPeers {
+ public:
+  /// Calls of one key: they all take the same algorithm.
+  struct Calls {
+    collectives::NonblockingChoice choice;
+    int64_t count = 0;
+    std::atomic<int64_t> ns = 0;  ///< that this rank was in calls that begin or complete them
+  };
+
+  CommPeers(placement::Placement placement, int rank, std::vector<int> world_rank, MessageTag own,
+            std::vector<int> tags);
+  CommPeers(const CommPeers&) = delete;
+  CommPeers& operator=(const CommPeers&) = delete;
+
+  /// The calls of a key, with the choice for them if it is new.
+  Calls& calls(const CollectiveKey& key);
+  /// What is to be said of this communicator in the report; empty except on its rank 0.
+  std::vector<CollectiveRecord> records() const;
+
+  const placement::Placement placement;
+  const int rank;                     ///< this one's
+  const std::vector<int> world_rank;  ///< of each rank: its rank on message_comm()
+  const std::vector<int> tags;        ///< under which each rank receives
+
+ private:
+  // All messages under it have been received: operations that go on have a share in this object.
+  const MessageTag own_tag_;
+  std::map<CollectiveKey, Calls> calls_;
+};
+
+/// Right after MPI_Init, collective over MPI_COMM_WORLD: prepares it, if nonblocking collectives
+/// are to be haichi's.
+void start_nonblocking();
+
+/// For a communicator that was just created, collective over it: its nonblocking collectives will
+/// be haichi's, if they may.
+void prepare_nonblocking(MPI_Comm comm);
+
+/// Null if the communicator's nonblocking collectives are the library's: on all of its ranks alike.
+std::shared_ptr<CommPeers> peers_of(MPI_Comm comm);
+
+}  // namespace haichi::mpi

@@ -1,0 +1,74 @@
+#include "mpi/exchange_messages.h"
+
+#include "generated/real.h"
+
+namespace haichi::mpi {
+namespace {
+
+/// One side of the exchange, with what does not change from message to message.
+class MessageMaker {
+ public:
+  MessageMaker(const CommPeers& peers, const std::vector<int>& tags, const ExchangeSide& side,
+               bool sends)
+      : peers_(peers), tags_(tags), side_(side), sends_(sends) {
+    MPI_Count lower = 0, extent = 0;
+    real().Type_get_extent_x(side.type_of(0), &lower, &extent);
+    extent_ = extent;
+  }
+  ExchangeMessage with(int peer) const {
+    return {sends_,
+            static_cast<std::byte*>(side_.buffer) + side_.begin_of(peer, extent_),
+            side_.count_of(peer),
+            side_.type_of(peer),
+            peers_.world_rank[size_t(peer)],
+            tags_[size_t(sends_ ? peer : peers_.rank)]};
+  }
+
+ private:
+  const CommPeers& peers_;
+  const std::vector<int>& tags_;
+  const ExchangeSide& side_;
+  const bool sends_;
+  int64_t extent_ = 0;
+};
+
+}  // namespace
+
+std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vector<int>& tags,
+                                         const ExchangeCall& call,
+                                         const collectives::Candidate& candidate) {
+  collectives::Exchange exchange{&peers.placement, peers.rank};
+  const std::vector<int64_t> out = call.send.block_bytes(), in = call.receive.block_bytes();
+  if (call.regular())
+    exchange.block = call.block_bytes();
+  else
+    exchange.out = out, exchange.in = in;
+  const MessageMaker send(peers, tags, call.send, true), receive(peers, tags, call.receive, false);
+  std::vector<ExchangeMessage> messages;
+  const auto schedule = candidate.schedule(exchange);
+  plan::Step step;
+  while (schedule->next(step)) {
+    if (step.kind == plan::Step::Kind::receive) messages.push_back(receive.with(step.peer));
+    if (step.kind == plan::Step::Kind::send) messages.push_back(send.with(step.peer));
+    if (step.kind == plan::Step::Kind::copy) {
+      messages.push_back(receive.with(peers.rank));
+      messages.push_back(send.with(peers.rank));
+    }
+  }
+  return messages;
+}
+
+Progress MessageRequests::advance() {
+  const size_t before = complete_;
+  for (; complete_ < all.size(); ++complete_) {
+    int done = 0;
+    const int code = real().Test(&all[complete_], &done, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS)
+      error_ = code;
+    else if (!done)
+      return complete_ > before ? Progress::some : Progress::none;
+  }
+  return Progress::complete;
+}
+
+}  // namespace haichi::mpi

@@ -1,0 +1,100 @@
+// Hooks of the persistent all-to-all collectives, and of what starts and frees persistent requests.
+#include "generated/hooks.h"
+#include "generated/real.h"
+#include "mpi/exchange_arguments.h"
+#include "mpi/persistent_exchange.h"
+
+namespace haichi::mpi {
+namespace {
+
+template <class Count, class RealCall>
+int alltoall_init(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request,
+                  RealCall real_call) {
+  const auto peers = peers_of(comm);
+  if (!peers) return real_call();
+  const auto call = alltoall_call("MPI_Alltoall_init", sendbuf, sendcount, sendtype, recvbuf,
+                                  recvcount, recvtype);
+  return call ? make_persistent_exchange(comm, peers, *call, request, real_call) : real_call();
+}
+
+template <class Count, class Displacement, class RealCall>
+int alltoallv_init(const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
+                   MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
+                   const Displacement* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                   MPI_Request* request, RealCall real_call) {
+  const auto peers = peers_of(comm);
+  if (!peers) return real_call();
+  const auto call =
+      alltoallv_call("MPI_Alltoallv_init", peers->placement.ranks(), sendbuf, sendcounts, sdispls,
+                     sendtype, recvbuf, recvcounts, rdispls, recvtype);
+  return call ? make_persistent_exchange(comm, peers, *call, request, real_call) : real_call();
+}
+
+}  // namespace
+
+int on_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                     MPI_Request* request) {
+  return alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                       [&] {
+                         return real().Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm, info, request);
+                       });
+}
+
+int on_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                       MPI_Info info, MPI_Request* request) {
+  return alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                       [&] {
+                         return real().Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm, info, request);
+                       });
+}
+
+int on_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                      MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                      const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                      MPI_Request* request) {
+  return alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, [&] {
+                          return real().Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
+                                                       recvbuf, recvcounts, rdispls, recvtype, comm,
+                                                       info, request);
+                        });
+}
+
+int on_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                        MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                        const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                        MPI_Info info, MPI_Request* request) {
+  return alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, [&] {
+                          return real().Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
+                                                         recvbuf, recvcounts, rdispls, recvtype,
+                                                         comm, info, request);
+                        });
+}
+
+int on_Start(MPI_Request* request) {
+  int result = MPI_SUCCESS;
+  if (persistent_exchanges() && start_persistent_exchange(request, result)) return result;
+  return real().Start(request);
+}
+
+int on_Startall(int count, MPI_Request array_of_requests[]) {
+  if (!persistent_exchanges()) return real().Startall(count, array_of_requests);
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count && result == MPI_SUCCESS; ++i)
+    if (!start_persistent_exchange(&array_of_requests[i], result))
+      result = real().Start(&array_of_requests[i]);
+  return result;
+}
+
+int on_Request_free(MPI_Request* request) {
+  if (persistent_exchanges()) forget_persistent_exchange(*request);
+  return real().Request_free(request);
+}
+
+}  // namespace haichi::mpi
