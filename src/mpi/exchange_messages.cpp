@@ -5,6 +5,9 @@
 namespace haichi::mpi {
 namespace {
 
+// See "Sends before receives" in docs/notes.md.
+constexpr int64_t kLargeBytes = 32 << 10;
+
 /// One side of the exchange, with what does not change from message to message.
 class MessageMaker {
  public:
@@ -44,17 +47,20 @@ std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vect
   else
     exchange.out = out, exchange.in = in;
   const MessageMaker send(peers, tags, call.send, true), receive(peers, tags, call.receive, false);
-  std::vector<ExchangeMessage> messages;
+  std::vector<ExchangeMessage> messages, receives, small;
   const auto schedule = candidate.schedule(exchange);
   plan::Step step;
   while (schedule->next(step)) {
-    if (step.kind == plan::Step::Kind::receive) messages.push_back(receive.with(step.peer));
-    if (step.kind == plan::Step::Kind::send) messages.push_back(send.with(step.peer));
+    if (step.kind == plan::Step::Kind::receive) receives.push_back(receive.with(step.peer));
+    if (step.kind == plan::Step::Kind::send)
+      (step.from.size >= kLargeBytes ? messages : small).push_back(send.with(step.peer));
     if (step.kind == plan::Step::Kind::copy) {
-      messages.push_back(receive.with(peers.rank));
-      messages.push_back(send.with(peers.rank));
+      receives.push_back(receive.with(peers.rank));
+      small.push_back(send.with(peers.rank));
     }
   }
+  messages.insert(messages.end(), receives.begin(), receives.end());
+  messages.insert(messages.end(), small.begin(), small.end());
   return messages;
 }
 

@@ -26,6 +26,9 @@ struct ExchangeMessage {
 /// This rank's messages, in the order in which they are to be issued. A rank's block for itself is
 /// a message too. `tags`: under which each rank receives. Precondition: the candidate's schedule
 /// waits for nothing but its end.
+///
+/// Sends of large blocks come first, other than in the schedule: nobody waits for them, and Open
+/// MPI moves them faster so ("Sends before receives" in docs/notes.md).
 std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vector<int>& tags,
                                          const ExchangeCall& call,
                                          const collectives::Candidate& candidate);
