@@ -13,6 +13,8 @@
 #include "sim/exchange_log.h"
 #include "sim/matching.h"
 #include "sim/network.h"
+#include "sim/packet.h"
+#include "sim/pairs_seen.h"
 #include "sim/rank_state.h"
 #include "sim/storage.h"
 
@@ -21,22 +23,6 @@ namespace {
 
 using plan::Schedule;
 using plan::Step;
-
-// A message, or a word of the rendezvous protocol, on its way.
-struct Packet {
-  enum class Kind : uint8_t {
-    eager,    // the bytes
-    request,  // rendezvous: I would send
-    grant,    // rendezvous, back: the receive is posted, the network may fetch the bytes
-    data,     // rendezvous: the bytes
-    done,     // rendezvous, back: the bytes are there, the send is complete
-  };
-  Time time;  // when it gets to where it goes next
-  int64_t bytes;
-  int32_t source, target;  // of the message: a grant travels from target to source
-  int32_t rendezvous;      // index of the record, or -1
-  Kind kind;
-};
 
 // What both sides of a rendezvous must remember; those used up are chained by `send_round`.
 struct Rendezvous {
@@ -59,6 +45,7 @@ class Run {
         storage_(machine, placement.nodes(), placement.ranks(), ports()),
         meetings_(size_t(placement.nodes())),
         matching_(placement.ranks()),
+        pairs_(placement.ranks()),
         events_(ranks_.size() + links_.size() + 3) {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       RankState& rank = ranks_[r];
@@ -245,6 +232,7 @@ class Run {
       ++rank.open(round).count;
     }
     if (placement_.same_node(r, peer)) return send_local(packet);
+    packet.first = pairs_.is_first(r, peer);
     const Time departed = cross(network_.port_out(placement_.node_of(r)), packet, now_);
     if (packet.kind == Packet::Kind::request) return;
     RankState::Open& open = rank.open(round);
@@ -401,19 +389,11 @@ class Run {
     return free;
   }
 
-  // A word has no bytes to speak of and waits for no others'. But the one that asks for a
-  // rendezvous matches like a message: it goes the messages' way and overtakes none of its own two
-  // ranks.
+  // The word that asks for a rendezvous.
   Time ask(int link, Packet packet) {
     std::deque<Packet>& queue = links_[size_t(link)];
     packet.time = now_ + network_.links()[size_t(link)].latency;
-    auto at = queue.end();
-    for (; at != queue.begin() && (at - 1)->time > packet.time; --at)
-      if ((at - 1)->source == packet.source && (at - 1)->target == packet.target) {
-        packet.time = (at - 1)->time;
-        break;
-      }
-    queue.insert(at, packet);
+    insert_request(queue, packet);
     events_.set(link_actor(link), queue.front().time);
     return now_;
   }
@@ -571,6 +551,7 @@ class Run {
   std::vector<Rendezvous> rendezvous_;
   int32_t free_rendezvous_ = -1;
   Matching matching_;
+  PairsSeen pairs_;
   EventQueue events_;
   std::vector<ExchangeLog> logs_;  // by rank, if anybody wants to know
   Time now_ = 0;

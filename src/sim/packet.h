@@ -1,0 +1,49 @@
+// What waits before the links of the simulated network and travels over them.
+//
+// PURE.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+
+#include "sim/time.h"
+
+namespace haichi::sim {
+
+/// A message, or a word of the rendezvous protocol, on its way.
+struct Packet {
+  enum class Kind : uint8_t {
+    eager,    ///< the bytes
+    request,  ///< rendezvous: I would send
+    grant,    ///< rendezvous, back: the receive is posted, the network may fetch the bytes
+    data,     ///< rendezvous: the bytes
+    done,     ///< rendezvous, back: the bytes are there, the send is complete
+  };
+  Time time;  ///< when it gets to where it goes next
+  int64_t bytes;
+  int32_t source, target;  ///< of the message: a grant travels from target to source
+  int32_t rendezvous;      ///< index of the record, or -1
+  Kind kind;
+  bool first = false;  ///< surely nothing of this pair was sent before it
+};
+
+/// Puts a request into the queue of a link, which is ordered by time. A word has no bytes to speak
+/// of and waits for no others'. But it matches like a message: it goes the messages' way and
+/// overtakes none of its own two ranks; its time is set to theirs if it would.
+///
+/// Where many ranks ask at once the queue is long, so it is looked through only if something of the
+/// pair may be in it.
+inline void insert_request(std::deque<Packet>& queue, Packet packet) {
+  const auto later = [](Time time, const Packet& each) { return time < each.time; };
+  const auto in_time = std::upper_bound(queue.begin(), queue.end(), packet.time, later);
+  auto at = packet.first ? in_time : queue.end();
+  for (; at != in_time; --at)
+    if ((at - 1)->source == packet.source && (at - 1)->target == packet.target) {
+      packet.time = (at - 1)->time;
+      break;
+    }
+  queue.insert(at, packet);
+}
+
+}  // namespace haichi::sim
