@@ -3,6 +3,7 @@
 // PURE.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
