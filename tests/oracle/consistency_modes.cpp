@@ -110,6 +110,34 @@ void offsets_count_etypes() {
   close_file(file);
 }
 
+// Of a constructor in a constructor, for which MPICH gets a view of haichi's making.
+void a_block_of_a_view_may_have_more_than_2_gib() {
+  constexpr int64_t kMiB = 1 << 20, kAll = 3000 * kMiB, kFar = 2500 * kMiB;
+  MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Datatype part, whole;
+  MPI_Type_contiguous(int(kMiB), MPI_BYTE, &part);
+  MPI_Type_contiguous(int(kAll / kMiB), part, &whole);
+  MPI_Type_commit(&whole);
+  expect_ok(MPI_File_set_view(file, kBlock, MPI_BYTE, whole, "native", MPI_INFO_NULL),
+            "MPI_File_set_view");
+  MPI_Type_free(&part);
+  MPI_Type_free(&whole);
+  for (const int64_t base : {int64_t{0}, kFar, 2 * kAll}) {
+    const int64_t mine = base + g_job.rank * kBlock;
+    const auto data = values(mine, kBlock, 1);
+    expect_ok(MPI_File_write_at_all(file, mine, data.data(), kBlock, MPI_BYTE, MPI_STATUS_IGNORE),
+              "MPI_File_write_at_all");
+    sync(file);
+    std::vector<uint8_t> got(kBlock, 0);
+    const int64_t next = base + (g_job.rank + 1) % g_job.ranks * kBlock;
+    expect_ok(MPI_File_read_at_all(file, next, got.data(), kBlock, MPI_BYTE, MPI_STATUS_IGNORE),
+              "MPI_File_read_at_all");
+    expect(got == values(next, kBlock, 1), "other bytes are read at " + std::to_string(next));
+  }
+  expect_size(file, kBlock + 2 * kAll + g_job.ranks * kBlock);
+  close_file(file);
+}
+
 int g_errors = 0, g_error_class = MPI_SUCCESS;
 
 void on_error(MPI_File*, int* code, ...) {
@@ -237,6 +265,7 @@ const std::vector<Check>& mode_checks() {
       {"atomic mode needs no sync", atomic_mode_needs_no_sync},
       {"external32 is converted or refused", external32_is_converted_or_refused},
       {"offsets count etypes", offsets_count_etypes},
+      {"a block of a view may have more than 2 GiB", a_block_of_a_view_may_have_more_than_2_gib},
       {"errors go to the file's handler", errors_go_to_the_files_handler},
       {"hints can be handed on", hints_can_be_handed_on},
       {"duplicates and self are communicators too", duplicates_and_self_are_communicators_too},
