@@ -37,6 +37,9 @@ constexpr int64_t kOverlappingCycles = 8;
 // call. See "Streams of a node" in docs/notes.md.
 constexpr int64_t kStreamedPart = 2 << 10;
 constexpr double kLeastSpared = 64;
+// Where so many windows have nothing in them for one that has, the ranks access their pieces
+// themselves: an empty cycle costs a meeting of all.
+constexpr int64_t kEmptyWindows = 8;
 // The cycles of streams before the first of the access: a meeting each.
 constexpr int64_t kFirstStage = -2;
 
@@ -66,9 +69,32 @@ std::string why_read_alone(const std::vector<RankDemand>& demands) {
       alone * 1e-6, exchange * 1e-6);
 }
 
+int64_t window_of_buffer(const TwoPhaseOptions& options) {
+  return std::max<int64_t>(1, options.buffer / 2);
+}
+
+int64_t window_size(const plan::Extent& range, int aggregators, const TwoPhaseOptions& options) {
+  const int64_t half = window_of_buffer(options);
+  if (!options.may_shrink) return half;
+  const int64_t domain = range.size() / aggregators + 1;
+  const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
+  return std::min(half, (wanted + 4095) / 4096 * 4096);
+}
+
+/// Why `blocks` pieces that lie far apart need no windows, or empty.
+std::string why_far_apart(const plan::Extent& range, int64_t window, int64_t bytes,
+                          int64_t blocks) {
+  const int64_t windows = range.size() / window, filled = bytes / window + blocks;
+  if (windows / kEmptyWindows < filled) return "";
+  return fmt::format(
+      "no exchange: {} pieces lie so far apart that of {} windows {} at most would have bytes",
+      blocks, windows, filled);
+}
+
 /// Why every rank shall access the file itself, or empty.
 std::string why_direct(const placement::Placement& placement, const TwoPhaseOptions& options,
-                       Direction direction, const std::vector<RankDemand>& demands) {
+                       Direction direction, const std::vector<RankDemand>& demands,
+                       int aggregators) {
   if (options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct) return "";
   int64_t bytes = 0, blocks = 0;
   for (const RankDemand& demand : demands) {
@@ -78,6 +104,9 @@ std::string why_direct(const placement::Placement& placement, const TwoPhaseOpti
     blocks += demand.blocks;
   }
   if (blocks == 0) return "";
+  const plan::Extent range = range_of(demands);
+  std::string far = why_far_apart(range, window_size(range, aggregators, options), bytes, blocks);
+  if (!far.empty()) return far;
   const bool apart = placement.nodes() > 1;
   if (!apart && direction == Direction::read) return why_read_alone(demands);
   const int64_t least = apart ? kDirectPieceApart : kDirectWrite;
@@ -134,14 +163,6 @@ void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& 
       asked ? "asked for; " : "", mean));
 }
 
-int64_t window_size(const plan::Extent& range, int aggregators, const TwoPhaseOptions& options) {
-  const int64_t half = std::max<int64_t>(1, options.buffer / 2);
-  if (!options.may_shrink) return half;
-  const int64_t domain = range.size() / aggregators + 1;
-  const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
-  return std::min(half, (wanted + 4095) / 4096 * 4096);
-}
-
 }  // namespace
 
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
@@ -167,13 +188,13 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   TwoPhasePlan result;
   result.direction = direction;
   result.aggregators = aggregators_for(placement, options);
-  if (std::string why = why_direct(placement, options, direction, demands); !why.empty()) {
+  const int count = int(result.aggregators.ranks.size());
+  if (std::string why = why_direct(placement, options, direction, demands, count); !why.empty()) {
     result.direct = true;
     result.why.push_back(std::move(why));
     return result;
   }
   const plan::Extent range = range_of(demands);
-  const int count = int(result.aggregators.ranks.size());
   result.window_bytes = window_size(range, count, options);
   result.domains = plan::FileDomains(range, count, result.window_bytes, options.stripe_unit,
                                      options.stripe_unit);

@@ -388,6 +388,28 @@ TEST(NodeStreams, AreChosenForSmallMessagesOfRanksInCompany) {
   EXPECT_EQ(stream_part(placement::block(1, 64), 64, Choice::on), 0);
 }
 
+/// Whether ranks access the file themselves that have `count` pieces of 20 bytes each, so far
+/// apart.
+bool alone(const placement::Placement& placement, int64_t count, int64_t distance,
+           const TwoPhaseOptions& options = {}) {
+  std::vector<RankDemand> demands;
+  for (int64_t r = 0; r < placement.ranks(); ++r)
+    demands.push_back({{r * 20, (count - 1) * distance + r * 20 + 20}, count * 20, count});
+  return plan_two_phase(placement, options, Direction::write, demands).direct;
+}
+
+TEST(TwoPhase, PiecesFarApartNeedNoCyclesBetweenThem) {
+  // PnetCDF's test large_var: 320 bytes over 17 GB would be 130,000 cycles with nothing in them.
+  for (const auto& placement : {placement::block(2, 2), placement::block(1, 4)}) {
+    EXPECT_TRUE(alone(placement, 2, int64_t{17} << 30));
+    EXPECT_FALSE(alone(placement, 2, 1 << 20));
+    EXPECT_FALSE(alone(placement, 100'000, 1000));
+    TwoPhaseOptions asked;
+    asked.aggregators = 2;
+    EXPECT_FALSE(alone(placement, 2, int64_t{17} << 30, asked));
+  }
+}
+
 TEST(TwoPhase, HolesOfDensePiecesAreReadAndOfWidePiecesAreNot) {
   Job dense = interleaved(2, 100, 64, 128);
   ASSERT_TRUE(dense.run(1));
