@@ -66,6 +66,9 @@ class Machine(Form):
     storage_gbs: NonNegativeFloat = Field(
         3.4, description="A node's port for files, GB/s each way; 0: that of the messages."
     )
+    client_gbs: NonNegativeFloat = Field(
+        0, description="What one rank reads or writes at most, GB/s; 0: no such limit."
+    )
 
 
 class Result(Form):

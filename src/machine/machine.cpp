@@ -29,6 +29,8 @@ constexpr MachineField kFields[] = {
      "of a server, to turn to another node's requests if one of them writes"},
     {"storage_gbs", &Machine::storage_gbs, false,
      "a node's port for files, GB/s; 0: that of the messages"},
+    {"client_gbs", &Machine::client_gbs, false,
+     "what one rank reads or writes at most, GB/s; 0: no such limit"},
 };
 
 }  // namespace
@@ -44,6 +46,7 @@ Status set_field(Machine& machine, std::string_view name, double value) {
     if (field.whole && value != double(int64_t(value)))
       return fail(EINVAL, "{} takes a whole number, not {}", name, value);
     machine.*field.member = value;
+    if (!machine.tells(name)) machine.told.push_back(field.name);
     return {};
   }
   std::string names;

@@ -8,6 +8,7 @@
 // PURE: no MPI, no clock, no environment, no file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -44,11 +45,19 @@ struct Machine {
   double request_us = 100;        ///< of a server, for each request beside its bytes
   double handover_us = 0;         ///< of a server, to turn to another node if one of them writes
   double storage_gbs = 3.4;       ///< a node's port for files, each way; 0: that of the messages
+  double client_gbs = 0;          ///< what one rank reads or writes at most; 0: no such limit
   /// "crossbar", "fattree:NODES:TAPER", "torus:AxBx..." or "mesh:AxBx..."; see topology/shape.h.
   std::string network = "crossbar";
   /// The place of each node in that network: a job may have any part of it. Empty: node n has place
   /// n.
   std::vector<int> seats = {};
+  /// Names of the numbers that were set by name, each once: the others have their defaults, which
+  /// are another machine's.
+  std::vector<std::string_view> told = {};
+
+  bool tells(std::string_view name) const {
+    return std::find(told.begin(), told.end(), name) != told.end();
+  }
 };
 
 /// One number of a Machine: its name in files and on the command line is the member's.
@@ -63,8 +72,9 @@ struct MachineField {
 /// The table of all numbers, in the order above.
 std::span<const MachineField> machine_fields();
 
-/// Sets one number by its name. Fails with EINVAL on an unknown name or a value out of range, and
-/// changes nothing then. The largest value is 10^9: what is meant are nanoseconds and GB/s.
+/// Sets one number by its name, and notes that. Fails with EINVAL on an unknown name or a value out
+/// of range, and changes nothing then. The largest value is 10^9: what is meant are nanoseconds and
+/// GB/s.
 Status set_field(Machine& machine, std::string_view name, double value);
 
 /// Reads a machine from JSON: "schema": "haichi.machine/1" and any of the keys; what is left out

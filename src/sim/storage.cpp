@@ -21,6 +21,7 @@ Storage::Storage(const Machine& machine, int nodes, int ranks, StoragePorts shar
       server_gbs_(machine.server_gbs),
       out_gbs_(machine.storage_gbs > 0 ? machine.storage_gbs : machine.out_gbs),
       in_gbs_(machine.storage_gbs > 0 ? machine.storage_gbs : machine.in_gbs),
+      client_gbs_(machine.client_gbs),
       stripe_(std::max<int64_t>(1, int64_t(machine.stripe_bytes))),
       own_ports_(machine.storage_gbs > 0 ? size_t(nodes) * 2 : 0),
       ports_(shared),
@@ -51,16 +52,22 @@ void Storage::make_requests(const Transfer& transfer) {
     Event request{transfer.begin + latency_, 0, Stage::at_server, transfer.rank, server, next - at,
                   transfer.begin + latency_};
     if (transfer.writes) {
+      const Time first = std::max(transfer.begin, client.free);
+      const Time tail = move_by(client, first, first, next - at);
       Time& port = ports_.out[size_t(transfer.node)];
-      request.time = std::max(transfer.begin, port) + latency_;
-      request.tail =
-          occupy(port, transfer.begin, transfer.begin, transfer_time(next - at, out_gbs_)) +
-          latency_;
+      request.time = std::max(first, port) + latency_;
+      request.tail = occupy(port, first, tail, transfer_time(next - at, out_gbs_)) + latency_;
     }
     push(request);
     ++client.requests;
     at = next;
   }
+}
+
+// When the rank has moved the last of so many bytes, if they are there from `first` to `tail`.
+Time Storage::move_by(Client& client, Time first, Time tail, int64_t bytes) const {
+  if (client_gbs_ == 0) return tail;
+  return occupy(client.free, first, tail, transfer_time(bytes, client_gbs_));
 }
 
 void Storage::push(Event event) {
@@ -95,7 +102,9 @@ std::optional<Transfer> Storage::handle_event() {
   }
   if (event.stage == Stage::at_port) {
     Time& port = ports_.in[size_t(client.transfers.front().node)];
-    event.time = occupy(port, event.time, event.tail, transfer_time(event.bytes, in_gbs_));
+    const Time first = event.time;
+    const Time tail = occupy(port, first, event.tail, transfer_time(event.bytes, in_gbs_));
+    event.time = move_by(client, first, tail, event.bytes);
     event.stage = Stage::complete;
     push(event);
     return std::nullopt;

@@ -2,7 +2,8 @@
 //
 // A transfer is cut at the stripes. Each piece is a request to one server: stripe s is on server
 // s modulo their number. The requests of a transfer are made at once and go one after the other
-// through the node's port; each server takes one after the other as they arrive (FIFO).
+// through the node's port; each server takes one after the other as they arrive (FIFO). A rank
+// moves the bytes of its transfers one after the other, at client_gbs at most.
 //
 // PURE: no MPI, no clock, no environment, no file.
 #pragma once
@@ -69,6 +70,7 @@ class Storage {
   struct Client {
     std::deque<Transfer> transfers;  // the first one is under way
     int64_t requests = 0;            // of it, not complete
+    Time free = 0;                   // when the rank can move the next byte
   };
   struct Server {
     Time free = 0;
@@ -78,10 +80,11 @@ class Storage {
 
   void make_requests(const Transfer& transfer);
   void push(Event event);
+  Time move_by(Client& client, Time first, Time tail, int64_t bytes) const;
   void serve(const Event& event);
 
   const Time latency_, per_request_, handover_;
-  const double server_gbs_, out_gbs_, in_gbs_;
+  const double server_gbs_, out_gbs_, in_gbs_, client_gbs_;
   const int64_t stripe_;
   std::vector<Time> own_ports_;
   StoragePorts ports_;

@@ -113,6 +113,21 @@ TEST(Storage, MayHaveAPortOfItsOwn) {
   EXPECT_EQ(finish(two, shared, steps)[1], 2550);  // the message leaves behind the file's bytes
 }
 
+TEST(Storage, ARankMovesItsBytesOneAfterTheOther) {
+  Machine slow = plain();
+  slow.client_gbs = 0.25;
+  // Out of the rank at 4000, at the server at 5000.
+  EXPECT_EQ(alone({write(0, 1000)}, slow), Times{6000});
+  // The first byte is back at 2300.
+  EXPECT_EQ(alone({read(0, 1000)}, slow), Times{6300});
+  EXPECT_EQ(alone({read(0, 2000)}, slow), Times{2300 + 8000});
+  // Each rank of a node at its own rate, to a server each.
+  EXPECT_EQ(finish(placement::block(1, 2), slow, {{write(0, 1000)}, {write(1000, 1000)}}),
+            (Times{6000, 6000}));
+  // A second one begins when the first is complete.
+  EXPECT_EQ(alone({write(0, 1000), write(1000, 1000)}, slow), Times{12000});
+}
+
 TEST(Storage, ATransferGoesOnUntilItIsWaitedFor) {
   Machine machine = plain();
   machine.copy_gbs = 1;

@@ -52,8 +52,9 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
     (
         "haichi.machine/1",
         Machine,
-        "Read by `haichi simulate --machine`, and a part of every simulation. A field that is "
-        "absent has the default that docs/guide/simulation.md gives; unknown fields are refused.",
+        "Read by `haichi simulate --machine` and from the file that `HAICHI_MACHINE` names, and a "
+        "part of every simulation. A field that is absent has the default that "
+        "docs/guide/simulation.md gives; unknown fields are refused.",
     ),
     (
         "haichi.simulation/1",
