@@ -9,7 +9,6 @@
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/discover.h"
-#include "mpi/machine_file.h"
 #include "topology/seats.h"
 #include "topology/shape.h"
 
@@ -29,6 +28,16 @@ collectives::SelectionRules rules_of(const Settings& settings) {
   rules.rounds = int(std::clamp<int64_t>(settings.number("collectives.rounds"), 1, 1000));
   if (settings.text("collectives.prune") == "off") rules.drop = {HUGE_VAL};
   return rules;
+}
+
+/// Gives a new state its model, where what messages cost is known. A machine that the communicator
+/// does not fit into is a note, and the default numbers stay.
+void predict(CommState& state) {
+  if (!state.runtime.machine) return;
+  const Status fine = state.predict_by(*state.runtime.machine);
+  if (!fine && state.rank == 0)
+    state.runtime.note(fmt::format("collectives do not know the machine: {}: {}",
+                                   state.runtime.settings.text("machine"), fine.error().text));
 }
 
 /// Collective over `comm`. All ranks get a state or none does.
@@ -52,7 +61,7 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   int64_t all = 0;
   if (real().Allreduce(&mine, &all, 1, h.int64, h.op_min, own) == MPI_SUCCESS && all == 1) {
     read_decisions(*state);
-    read_machine(*state);
+    predict(*state);
     return state;
   }
   real().Comm_free(&own);

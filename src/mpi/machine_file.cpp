@@ -1,33 +1,21 @@
 #include "mpi/machine_file.h"
 
+#include <errno.h>
+
 #include "base/os.h"
 #include "mpi/shared_text.h"
 
 namespace haichi::mpi {
-namespace {
 
-/// Empty if it cannot be read, with a note.
-std::string text_of(CommState& state, const std::string& path) {
-  auto text = read_file(path);
-  if (text) return std::move(*text);
-  state.runtime.note(fmt::format("collectives do not know the machine: {}", text.error().text));
-  return "";
-}
-
-}  // namespace
-
-void read_machine(CommState& state) {
-  const std::string& path = state.runtime.settings.text("machine");
-  if (path.empty()) return;
-  const std::string text =
-      shared_text(state.own, state.rank == 0 ? text_of(state, path) : std::string());
-  if (text.empty()) return;
-  const auto machine = machine::parse_machine(text);
-  const Status fine =
-      machine ? state.predict_by(*machine) : Status(tl::unexpected(machine.error()));
-  if (!fine && state.rank == 0)
-    state.runtime.note(
-        fmt::format("collectives do not know the machine: {}: {}", path, fine.error().text));
+Result<std::optional<machine::Machine>> read_machine(MPI_Comm comm, int rank,
+                                                     const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  auto read = rank == 0 ? read_file(path) : Result<std::string>("");
+  const std::string text = shared_text(comm, read ? std::move(*read) : std::string());
+  auto machine = machine::parse_machine(text);
+  if (machine) return *std::move(machine);
+  return fail(EINVAL, "collectives do not know the machine: {}",
+              read ? fmt::format("{}: {}", path, machine.error().text) : read.error().text);
 }
 
 }  // namespace haichi::mpi

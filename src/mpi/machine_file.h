@@ -1,12 +1,20 @@
-// What messages cost on this machine, from a file that the user names (the setting "machine").
+// What messages and file accesses cost on this machine, from a file that the user names (the
+// setting "machine").
 #pragma once
 
-#include "mpi/comm_state.h"
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "machine/machine.h"
 
 namespace haichi::mpi {
 
-/// Gives a new state its model. Collective over the state's communicator: its rank 0 reads. A file
-/// that cannot be used is a note, and the default numbers stand for the machine.
-void read_machine(CommState& state);
+/// The machine that the file tells of, on all ranks alike; nothing if `path` is empty. Fails with
+/// the reason if rank 0 cannot use the file. Collective over `comm` unless `path` is empty.
+Result<std::optional<machine::Machine>> read_machine(MPI_Comm comm, int rank,
+                                                     const std::string& path);
 
 }  // namespace haichi::mpi

@@ -13,6 +13,7 @@
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
+#include "mpi/machine_file.h"
 #include "mpi/run_report.h"
 
 extern char** environ;
@@ -85,9 +86,11 @@ bool active() {
 
 Runtime* Runtime::get() { return g_runtime.load(std::memory_order_acquire); }
 
-Runtime::Runtime(Settings s, placement::Placement p, int r, size_t events)
+Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
+                 size_t events)
     : settings(std::move(s)),
       world(std::move(p)),
+      machine(std::move(m)),
       rank(r),
       start_ns(now_ns()),
       started_unix_s(time(nullptr)),
@@ -120,12 +123,16 @@ void Runtime::start() {
     if (refused) real().Abort(h.comm_world, kBadInputExit);
     return;
   }
+  auto machine = read_machine(h.comm_world, rank, settings.text("machine"));
   // The ranks' clocks in the report start together.
   if (!settings.text("report.file").empty()) real().Barrier(h.comm_world);
   const int64_t events =
       std::min(settings.number("report.events"), kMaxEventsOfJob / world->ranks() + 1);
-  g_runtime.store(new Runtime(std::move(settings), std::move(*world), rank, size_t(events)),
-                  std::memory_order_release);
+  auto known = machine ? *std::move(machine) : std::nullopt;
+  auto* const runtime =
+      new Runtime(std::move(settings), std::move(*world), std::move(known), rank, size_t(events));
+  if (!machine && rank == 0) runtime->note(machine.error().text);
+  g_runtime.store(runtime, std::memory_order_release);
 }
 
 void Runtime::stop() {

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/settings.h"
 #include "base/worker.h"
+#include "machine/machine.h"
 #include "placement/placement.h"
 #include "trace/recorder.h"
 
@@ -33,6 +35,8 @@ class Runtime {
 
   const Settings settings;  ///< rank 0's, on all ranks
   const placement::Placement world;
+  /// What messages and file accesses cost here, if the user names a file that says so.
+  const std::optional<machine::Machine> machine;
   const int rank;
   const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
   const int64_t started_unix_s;  ///< the same, seconds since 1970
@@ -50,7 +54,8 @@ class Runtime {
   void note(const std::string& text);
 
  private:
-  Runtime(Settings s, placement::Placement p, int r, size_t events);
+  Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
+          size_t events);
   std::unique_ptr<Worker> idle_worker_;
 };
 
