@@ -17,9 +17,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "placement": frozenset({"base"}),
     "topology": frozenset({"base"}),
     "machine": frozenset({"base"}),
-    "plan": frozenset({"placement", "base"}),
+    "plan": frozenset({"machine", "placement", "base"}),
     "collectives": frozenset({"plan", "machine", "topology", "placement", "base"}),
-    "mpiio": frozenset({"plan", "placement", "trace", "base"}),
+    "mpiio": frozenset({"plan", "machine", "placement", "trace", "base"}),
     "mpi": frozenset(
         {"collectives", "mpiio", "plan", "machine", "topology", "placement", "trace", "base"}
     ),

@@ -37,7 +37,8 @@ constexpr Setting kTable[] = {
     {"disable", "HAICHI_DISABLE", "", Kind::flag, "0", "",
      "1 makes every hook a plain call of the MPI library."},
     {"io.aggregators", "HAICHI_IO_AGGREGATORS", "cb_nodes", Kind::integer, "0", "",
-     "Number of aggregators of a collective file access; 0 is one per node."},
+     "Number of aggregators of a collective file access; 0 is one per node, or more where machine "
+     "tells what storage and network can take."},
     {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes_or_none, "0", "",
      "Size of an aggregator's collective buffer in bytes; one cycle moves half of it. 0 is 16 KiB "
      "for "
@@ -64,6 +65,9 @@ constexpr Setting kTable[] = {
     {"io.order", "HAICHI_IO_ORDER", "haichi_comm_order", Kind::choice, "nd_rank_shift",
      "rank|pairwise|nd_shift|nd_rank_shift",
      "Order in which a rank issues its messages of an exchange (paper 000, section 3)."},
+    {"io.per_node", "HAICHI_IO_PER_NODE", "", Kind::integer, "0", "",
+     "Most aggregators on a node, and how many if io.aggregators is 0; 0 is no limit. The hint "
+     "cb_config_list sets it where it names no hosts: *:k is k, *:* and *:1 are 0."},
     {"io.read", "HAICHI_IO_READ", "romio_cb_read", Kind::choice, "automatic",
      "enable|disable|automatic", "disable hands collective reads to the MPI library."},
     {"io.share", "HAICHI_IO_SHARE", "haichi_share", Kind::choice, "on", "on|off",
@@ -85,10 +89,10 @@ constexpr Setting kTable[] = {
     {"log", "HAICHI_LOG", "", Kind::choice, "warn", "error|warn|info|debug",
      "What haichi says on standard error."},
     {"machine", "HAICHI_MACHINE", "", Kind::path, "", "",
-     "File that says what messages cost on this machine (haichi.machine/1): with it, collectives "
-     "do "
-     "not try what is predicted to take more than twice the time of the best; without it, more "
-     "than three times, by the numbers of a fast network."},
+     "File that says what messages and file accesses cost on this machine (haichi.machine/1): with "
+     "it, collectives do not try what is predicted to take more than twice the time of the best "
+     "(without it three times, by the numbers of a fast network), and files have as many "
+     "aggregators as storage and network can keep busy."},
     {"node.address", "HAICHI_NODE_ADDRESS", "", Kind::text, "", "",
      "Where this node sits in the network: coordinates 1,0,2, switches and name s0.s3.n17, or the "
      "number of a place. Each node has its own; empty: as Slurm or the MPI library tells."},

@@ -96,6 +96,10 @@ void FileState::remember_types(MPI_Datatype etype, MPI_Datatype filetype, bool s
 void FileState::take_hints(MPI_Info info) {
   aggregators_.clear();
   for (const auto& [key, value] : hints_of(info)) {
+    if (const auto each = ranks_of_each_node(value); key == "cb_config_list" && each) {
+      (void)settings_.set("io.per_node", std::to_string(*each), "hint");
+      continue;
+    }
     const auto known = std::find_if(settings_table().begin(), settings_table().end(),
                                     [&](const Setting& s) { return s.hint == key; });
     if (known == settings_table().end()) {
@@ -114,6 +118,13 @@ void FileState::take_hints(MPI_Info info) {
 void FileState::record_hints() {
   for (const Setting& row : settings_table())
     if (!row.hint.empty()) record.hints[std::string(row.hint)] = settings_.text(row.key);
+  if (const std::string list = config_list(); !list.empty()) record.hints["cb_config_list"] = list;
+}
+
+/// The limit of each node as ROMIO has it; empty if there is none.
+std::string FileState::config_list() const {
+  const int64_t each = settings_.number("io.per_node");
+  return each > 0 ? fmt::format("*:{}", each) : "";
 }
 
 std::optional<Striping> FileState::striping() const {
@@ -144,6 +155,8 @@ void FileState::give_hints(MPI_Info info) const {
     if (value == "0" && row.hint.starts_with("striping")) continue;
     real().Info_set(info, std::string(row.hint).c_str(), value.c_str());
   }
+  if (const std::string list = config_list(); !list.empty())
+    real().Info_set(info, "cb_config_list", list.c_str());
 }
 
 void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -167,6 +180,8 @@ mpiio::TwoPhaseOptions FileState::options() const {
   options.layout = *plan::layout_from(settings_.text("io.layout"));
   options.order = *plan::issue_order_from(settings_.text("io.order"));
   options.aggregators = int(std::min<int64_t>(settings_.number("io.aggregators"), INT32_MAX));
+  options.per_node = int(std::min<int64_t>(settings_.number("io.per_node"), INT32_MAX));
+  options.machine = runtime.machine ? &*runtime.machine : nullptr;
   options.window = int(std::min<int64_t>(settings_.number("io.window"), INT32_MAX));
   options.buffer = settings_.number("io.buffer");
   options.may_shrink = options.buffer == 0;

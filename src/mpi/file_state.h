@@ -130,6 +130,7 @@ class FileState {
  private:
   void forget_types();
   void record_hints();
+  std::string config_list() const;
   void share_with_node(size_t bytes);
   bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);
 

@@ -1,6 +1,6 @@
 #include "mpi/hints.h"
 
-#include <string_view>
+#include <charconv>
 
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
@@ -20,6 +20,16 @@ std::vector<std::pair<std::string, std::string>> hints_of(MPI_Info info) {
       hints.emplace_back(key, value);
   }
   return hints;
+}
+
+std::optional<int> ranks_of_each_node(std::string_view list) {
+  if (!list.starts_with("*:")) return std::nullopt;
+  list.remove_prefix(2);
+  if (list == "*") return 0;
+  int each = 0;
+  const auto [end, error] = std::from_chars(list.data(), list.data() + list.size(), each);
+  if (error != std::errc() || end != list.data() + list.size() || each < 1) return std::nullopt;
+  return each == 1 ? 0 : each;
 }
 
 bool is_unserved_hint(const std::string& key) {

@@ -7,6 +7,7 @@
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/node_streams.h"
 #include "mpiio/read_cost.h"
+#include "plan/aggregator_number.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -179,8 +180,18 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
                     placement.ranks());
     return all;
   }
-  return plan::choose_aggregators(placement, options.layout, options.aggregators,
-                                  options.stripe_unit > 0 ? options.stripes : 0, options.per_node);
+  const int stripes = options.stripe_unit > 0 ? options.stripes : 0;
+  if (options.machine && options.aggregators == 0 && options.per_node == 0) {
+    const plan::FileShape file{window_of_buffer(options), options.stripe_unit, stripes};
+    if (auto number = plan::number_by_rates(*options.machine, placement, file)) {
+      auto chosen =
+          plan::choose_aggregators(placement, options.layout, number->total, 0, number->per_node);
+      chosen.why = std::move(number->why);
+      return chosen;
+    }
+  }
+  return plan::choose_aggregators(placement, options.layout, options.aggregators, stripes,
+                                  options.per_node);
 }
 
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,

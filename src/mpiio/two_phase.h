@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/machine.h"
 #include "mpiio/access.h"
 #include "placement/placement.h"
 #include "plan/aggregators.h"
@@ -41,6 +42,9 @@ struct TwoPhaseOptions {
   int64_t stream_memory = 1 << 20;
   bool keep_local = true;  ///< file domains may go where their bytes are
   int stripes = 0;         ///< servers that the file is striped over; 0: not known
+  /// What storage and network can take, where that is known: decides the number of aggregators
+  /// unless it was asked for. Outlives the options.
+  const machine::Machine* machine = nullptr;
 };
 
 /// What one rank wants of a collective access.
@@ -77,8 +81,9 @@ struct TwoPhasePlan {
 /// node and the user did not ask for aggregators. Every rank then needs the file open.
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options);
 
-/// The aggregators under the options: as many as wanted, else one per node, else, on a single node,
-/// all ranks, since no network lies between them.
+/// The aggregators under the options: as many as wanted, else as many as storage and network can
+/// keep busy if that is known (plan/aggregator_number.h), else one per node, else, on a single
+/// node, all ranks, since no network lies between them.
 plan::Aggregators aggregators_for(const placement::Placement& placement,
                                   const TwoPhaseOptions& options);
 

@@ -64,7 +64,7 @@ Access access_of(const Parameters& p, int ranks, int rank) {
   return {view, 0, p.region_size * p.region_count};
 }
 
-// As if the file system told how the file is striped.
+// As if the file system told how the file is striped, and HAICHI_MACHINE of the machine.
 mpiio::TwoPhaseOptions options_of(const Parameters& p, const machine::Machine& machine) {
   mpiio::TwoPhaseOptions options;
   options.layout = p.layout;
@@ -81,6 +81,7 @@ mpiio::TwoPhaseOptions options_of(const Parameters& p, const machine::Machine& m
   options.node_streams = mpiio::Choice::off;
   options.stripe_unit = int64_t(machine.stripe_bytes);
   options.stripes = int(machine.servers);
+  options.machine = &machine;
   return options;
 }
 

@@ -43,6 +43,33 @@ Parameters small() {
   return p;
 }
 
+TEST(Hpio, AMachineThatTellsItsStorageHasAsManyAggregatorsAsPay) {
+  // One process moves a quarter of its node's port: 4 a node, within a tenth of the best of 1 to 8.
+  machine::Machine machine;
+  for (const auto& [name, value] : {std::pair{"in_gbs", 4.0},
+                                    {"out_gbs", 4.0},
+                                    {"storage_gbs", 2.0},
+                                    {"servers", 64.0},
+                                    {"server_gbs", 1.0},
+                                    {"request_us", 0.0},
+                                    {"client_gbs", 0.5}})
+    ASSERT_TRUE(machine::set_field(machine, name, value)) << name;
+  const Placement placement = placement::block(4, 8);
+  Parameters p = small();
+  p.region_space = 0;
+  p.region_count = 4000;
+  const Ran chosen = run(placement, p, machine);
+  EXPECT_EQ(chosen.job.aggregators.size(), 16u);
+  double best = chosen.seconds, one = 0;
+  for (p.per_node = 1; p.per_node <= 8; ++p.per_node) {
+    const double seconds = run(placement, p, machine).seconds;
+    best = std::min(best, seconds);
+    if (p.per_node == 1) one = seconds;
+  }
+  EXPECT_LT(chosen.seconds, 1.1 * best);
+  EXPECT_GT(one, 2 * chosen.seconds);
+}
+
 TEST(Hpio, EveryByteGoesToTheFileOnce) {
   for (const Placement& placement :
        {placement::block(4, 3), placement::round_robin(5, 2), placement::block(1, 4),

@@ -1,7 +1,7 @@
 /* probe: one collective write and read of an interleaved file, saying what each rank was told.
  *
  *   mpiexec -n N probe FILE [pieces=64] [size=1000] [mode=write|read|both] [deep=0] [kill=-1]
- *                           [limit_mb=0] [gap=0] [abort=-1]
+ *                           [limit_mb=0] [gap=0] [abort=-1] [hint=KEY=VALUE]
  * Rank r owns piece i*N + r; `gap` bytes behind each piece are nobody's. Prints a line per rank and
  * call: CALL rank R open|write|read class NAME count C right|wrong|- and ends with 0 whatever the
  * classes are. `deep` nests the memory type that many times; rank `kill` ends itself by SIGKILL
@@ -27,6 +27,20 @@ static int has(int argc, char** argv, const char* word) {
   for (int i = 2; i < argc; ++i)
     if (strcmp(argv[i], word) == 0) return 1;
   return 0;
+}
+
+/* The hint of the command line, or MPI_INFO_NULL. */
+static MPI_Info hint(int argc, char** argv) {
+  MPI_Info info = MPI_INFO_NULL;
+  for (int i = 2; i < argc; ++i) {
+    if (strncmp(argv[i], "hint=", 5) != 0) continue;
+    char* const value = strchr(argv[i] + 5, '=');
+    if (!value) continue;
+    *value = 0;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, argv[i] + 5, value + 1);
+  }
+  return info;
 }
 
 static const char* class_name(int code) {
@@ -99,8 +113,10 @@ int main(int argc, char** argv) {
   const long bytes = pieces * size;
   const int reading = has(argc, argv, "mode=read"), writing = has(argc, argv, "mode=write");
   MPI_File file;
+  MPI_Info info = hint(argc, argv);
   const int amode = reading ? MPI_MODE_RDONLY : MPI_MODE_RDWR | MPI_MODE_CREATE;
-  int code = MPI_File_open(MPI_COMM_WORLD, argv[1], amode, MPI_INFO_NULL, &file);
+  int code = MPI_File_open(MPI_COMM_WORLD, argv[1], amode, info, &file);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   if (code != MPI_SUCCESS) {
     printf("CALL rank %d open class %s count -1 -\n", rank, class_name(code));
     fflush(stdout);
