@@ -6,9 +6,10 @@
  *   FAULT_INTERRUPT=N   every N-th call of either kind fails with EINTR
  *   FAULT_SHORT=BYTES   no call moves more than that
  *   FAULT_AFTER=BYTES   writes fail only once this process has written that much
+ *   FAULT_KILL=BYTES    the process ends by SIGKILL once it has written that much
  *   FAULT_MEMORY=EMFILE memory in common cannot be made (memfd_create of haichi)
  *   FAULT_PAGES=ENOSPC  it can be made, but has no pages (posix_fallocate)
- *   FAULT_RANK=N        these two on rank N of the job only
+ *   FAULT_RANK=N        these three on rank N of the job only
  *   FAULT_THREAD=EAGAIN haichi is given no thread (pthread_create of it or of the C++ library)
  *   FAULT_CUT=BYTES     the first pread finds the file truncated to that size
  *   FAULT_SAY=FILE      a word in FILE for every call: which thread made it, main or other
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +97,8 @@ static ssize_t faulty_write(const char* name, int fd, const void* data, size_t s
   const ssize_t n = allowed(fd, size, fails ? "FAULT_WRITE" : "FAULT_NEVER");
   const ssize_t done = n < 0 ? n : ((write_fn)dlsym(RTLD_NEXT, name))(fd, data, (size_t)n, at);
   if (done > 0 && chosen(fd)) written += done;
+  const char* last = getenv("FAULT_KILL");
+  if (last && on_this_rank() && written >= atol(last)) kill(getpid(), SIGKILL);
   return done;
 }
 

@@ -270,9 +270,59 @@ def test_directory_that_is_not_there(mpi: mpis.Mpi, tmp_path: Path) -> None:
     assert probe.done.returncode == stock.returncode == 0
 
 
+def test_directory_that_is_not_writable(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    """The same error as without haichi, and nothing is left behind."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a file system that is read-only needs root")
+    place = tmp_path / "read-only"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", place], check=True)
+    try:
+        path = str(place / "x")
+        stock = mpi.run(RANKS, [mpi.compile(HERE / "probe.c"), path])
+        probe = Probe(mpi, path)
+        assert not list(place.iterdir())
+    finally:
+        subprocess.run(["umount", place], check=True)
+    expected = {m.group(3) for m in CALL.finditer(stock.stdout)}
+    assert probe.classes("open") == expected
+    assert "SUCCESS" not in expected
+    assert probe.done.returncode == stock.returncode == 0
+
+
+@pytest.mark.parametrize(("prefix", "ours"), [("ufs", True), ("nfs", False)])
+def test_prefix_that_names_a_driver(mpi: mpis.Mpi, tmp_path: Path, prefix: str, ours: bool) -> None:
+    """Of ROMIO's drivers those of a plain POSIX file are haichi's, the others the library's."""
+    if mpi.abi == "openmpi":
+        pytest.skip("Open MPI takes a prefix for a part of the file's name")
+    report = tmp_path / "report.json"
+    probe = Probe(mpi, f"{prefix}:{tmp_path}/x", HAICHI_REPORT=str(report))
+    assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    assert (tmp_path / "x").read_bytes() == whole_file()
+    assert handled(report) == ([True, True] if ours else [])
+    assert ("names a driver" in report.read_text()) != ours
+
+
 def test_killed_rank_ends_the_job(mpi: mpis.Mpi, tmp_path: Path) -> None:
     probe = Probe(mpi, str(tmp_path / "x"), "kill=1")  # a hang is a TimeoutExpired
     assert probe.done.returncode != 0
+
+
+@pytest.mark.parametrize("nodes", [1, RANKS])
+def test_aggregator_killed_in_cycle_7(
+    mpi: mpis.Mpi, faultio: Path, tmp_path: Path, nodes: int
+) -> None:
+    """The job ends, in bounded time, and what was written before is kept."""
+    where = on_nodes(tmp_path) if nodes > 1 else {"HAICHI_IO_AGGREGATORS": "3", **CYCLES}
+    fault = {"FAULT_PATH": "/x", "FAULT_KILL": str(6 * 4096), "FAULT_RANK": "1"}
+    probe = Probe(mpi, str(tmp_path / "x"), "mode=write", preload=str(faultio), **fault, **where)
+    assert probe.done.returncode != 0
+    assert "CALL" not in probe.done.stdout  # nobody believes that it was written
+    kept, right = (tmp_path / "x").read_bytes(), whole_file()
+    wrong = [at for at, byte in enumerate(kept) if byte not in (0, right[at])]
+    assert not wrong
+    assert sum(a == b for a, b in zip(kept, right, strict=False)) >= 6 * 4096
 
 
 @pytest.mark.parametrize("nodes", [1, RANKS])
