@@ -77,6 +77,34 @@ void external32_is_converted_or_refused() {
   close_file(file);
 }
 
+int extent_of_file(MPI_Datatype type, MPI_Aint* extent, void*) {
+  MPI_Aint lower_bound;
+  return MPI_Type_get_extent(type, &lower_bound, extent);
+}
+
+// As are other representations, of the library's and of the program's own.
+void other_representations_are_the_librarys() {
+  static int registered = MPI_Register_datarep("oracle", nullptr, nullptr, extent_of_file, nullptr);
+  MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  for (const char* name : {"internal", "oracle"}) {
+    if (std::string(name) == "oracle" && registered != MPI_SUCCESS) continue;
+    const int code = MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, name, MPI_INFO_NULL);
+    int mine = code == MPI_SUCCESS, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all) continue;
+    write_block(file, g_job.rank, 4);
+    sync(file);
+    expect_content(file, g_job.ranks, 4, name);
+    sync(file);
+  }
+  expect_ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL),
+            "MPI_File_set_view");
+  write_block(file, g_job.rank, 5);
+  sync(file);
+  expect_content(file, g_job.ranks, 5, "in the native representation a rank");
+  close_file(file);
+}
+
 void offsets_count_etypes() {
   MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_Datatype etype, filetype;
@@ -264,6 +292,7 @@ const std::vector<Check>& mode_checks() {
        sequential_files_are_written_and_read_in_order},
       {"atomic mode needs no sync", atomic_mode_needs_no_sync},
       {"external32 is converted or refused", external32_is_converted_or_refused},
+      {"other representations are the library's", other_representations_are_the_librarys},
       {"offsets count etypes", offsets_count_etypes},
       {"a block of a view may have more than 2 GiB", a_block_of_a_view_may_have_more_than_2_gib},
       {"errors go to the file's handler", errors_go_to_the_files_handler},
