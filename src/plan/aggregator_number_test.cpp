@@ -104,9 +104,10 @@ TEST(NumberByRates, IsNeverBelowTheDefault) {
     const auto chosen =
         choose_aggregators(placement, Layout::packed, number->total, 0, number->per_node).ranks;
     ASSERT_EQ(int(chosen.size()), number->total) << test::describe(placement);
-    if (file.stripes > 0)
+    if (file.stripes > 0) {
       ASSERT_TRUE(number->total % file.stripes == 0 || file.stripes % number->total == 0)
           << number->total << " for " << file.stripes;
+    }
   }
 }
 
