@@ -20,7 +20,11 @@ def found(src: Path, name: str, text: str) -> list[str]:
     ("name", "line", "says"),
     [
         ("base/x.h", '#include "plan/schedule.h"', "it may include from: nothing"),
-        ("plan/x.cpp", '#include "mpiio/access.h"', "it may include from: base, machine, placement"),
+        (
+            "plan/x.cpp",
+            '#include "mpiio/access.h"',
+            "it may include from: base, machine, placement",
+        ),
         ("placement/x.cpp", '#  include "trace/recorder.h"', "it may include from: base"),
         ("mpiio/x.cpp", "#include <mpi.h>", "only mpi, preload may"),
         ("plan/x.cpp", "#include <unistd.h>", "is pure"),
