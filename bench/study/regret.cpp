@@ -10,16 +10,17 @@
 // simulated one, the same for all ranks; what is added up is the simulated time. Exit code 2 and
 // one line on standard error for a bad argument or a damaged line.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/number_text.h"
 #include "collectives/model.h"
 #include "collectives/selection.h"
 #include "sim/draws.h"
@@ -138,20 +139,21 @@ Json regrets(const Json& found, const std::string& name, const Options& options)
 }
 
 template <class Number>
-bool read(const char* text, Number least, Number& to) {
-  const std::string_view word = text;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), to);
-  return error == std::errc() && end == word.data() + word.size() && to >= least;
+bool read(std::optional<Number> given, Number least, Number& to) {
+  if (!given || *given < least) return false;
+  to = *given;
+  return true;
 }
 
 bool read_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; i += 2) {
     const std::string_view name = argv[i];
     if (i + 1 == argc) return false;
-    const bool fine = name == "--noise"   ? read(argv[i + 1], 0.0, options.noise)
-                      : name == "--seeds" ? read(argv[i + 1], 1, options.seeds)
-                      : name == "--calls" ? read(argv[i + 1], 1, options.calls)
-                                          : false;
+    const bool fine =
+        name == "--noise"   ? read(haichi::real_number(argv[i + 1]), 0.0, options.noise)
+        : name == "--seeds" ? read(haichi::whole_number(argv[i + 1]), 1, options.seeds)
+        : name == "--calls" ? read(haichi::whole_number(argv[i + 1]), 1, options.calls)
+                            : false;
     if (!fine) return false;
   }
   return true;

@@ -8,13 +8,13 @@
 // a line for each network, number of ranks and size; seconds. `haichi measure scale` runs it and
 // adds up. Exit code 2 and one line on standard error for a bad argument or if a simulation fails.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/number_text.h"
 #include "collectives/model.h"
 #include "jobs.h"
 #include "simulated.h"
@@ -149,8 +149,10 @@ Status run(const std::string& network, const machine::Machine& machine,
 
 template <class Number>
 bool read(std::string_view word, Number& to) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), to);
-  return error == std::errc() && end == word.data() + word.size() && to >= 1;
+  const auto given = whole_number<Number>(word);
+  if (!given || *given < 1) return false;
+  to = *given;
+  return true;
 }
 
 bool read_options(int argc, char** argv, Options& options) {

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/number_text.h"
 #include "collectives/steps.h"
 
 namespace haichi::collectives {
@@ -51,11 +51,8 @@ std::string known() {
 }
 
 std::optional<int> whole(std::string_view text, int least) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least)
-    return std::nullopt;
-  return value;
+  const auto value = whole_number(text);
+  return value && *value >= least ? value : std::nullopt;
 }
 
 // Sets the parameters from what stands in the brackets; false if that makes no sense.

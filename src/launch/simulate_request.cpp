@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/number_text.h"
@@ -18,11 +17,10 @@ namespace {
 using placement::Placement;
 
 Status assign_whole(int& target, std::string_view key, const std::string& value) {
-  int whole = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), whole);
-  if (error != std::errc() || end != value.data() + value.size() || whole < 1)
+  const auto whole = whole_number(value);
+  if (!whole || *whole < 1)
     return fail(EINVAL, "{} takes a whole number from 1, not {}", key, value);
-  target = whole;
+  target = *whole;
   return {};
 }
 

@@ -1,7 +1,6 @@
 #include "mpi/hints.h"
 
-#include <charconv>
-
+#include "base/number_text.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 
@@ -26,10 +25,9 @@ std::optional<int> ranks_of_each_node(std::string_view list) {
   if (!list.starts_with("*:")) return std::nullopt;
   list.remove_prefix(2);
   if (list == "*") return 0;
-  int each = 0;
-  const auto [end, error] = std::from_chars(list.data(), list.data() + list.size(), each);
-  if (error != std::errc() || end != list.data() + list.size() || each < 1) return std::nullopt;
-  return each == 1 ? 0 : each;
+  const auto each = whole_number(list);
+  if (!each || *each < 1) return std::nullopt;
+  return *each == 1 ? 0 : *each;
 }
 
 bool is_unserved_hint(const std::string& key) {

@@ -3,8 +3,9 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "base/number_text.h"
 
 namespace haichi::patterns {
 namespace {
@@ -14,13 +15,11 @@ constexpr std::string_view kBetween = " \t\r,;";
 // Takes the next number off `line`; nothing is left of the line at its end.
 Result<int64_t> next_number(std::string_view& line, int number) {
   const std::string_view word = line.substr(0, line.find_first_of(kBetween));
-  int64_t bytes = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
-  if (error != std::errc() || end != word.data() + word.size() || bytes < 0)
-    return fail(EINVAL, "line {}: {} is no number of bytes", number, word);
+  const auto bytes = whole_number<int64_t>(word);
+  if (!bytes || *bytes < 0) return fail(EINVAL, "line {}: {} is no number of bytes", number, word);
   line.remove_prefix(word.size());
   line.remove_prefix(std::min(line.size(), line.find_first_not_of(kBetween)));
-  return bytes;
+  return *bytes;
 }
 
 }  // namespace

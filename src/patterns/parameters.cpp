@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number_text.h"
 #include "base/settings.h"
 #include "collectives/algorithm.h"
 
@@ -24,11 +24,10 @@ using type_of = typename TypeOf<decltype(Member)>::type;
 
 template <auto Member, int Least>
 Status assign_whole(Parameters& to, const Parameter& self, const std::string& text) {
-  type_of<Member> value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < Least)
+  const auto value = whole_number<type_of<Member>>(text);
+  if (!value || *value < Least)
     return fail(EINVAL, "{} takes a whole number from {}, not {}", self.name, Least, text);
-  to.*Member = value;
+  to.*Member = *value;
   return {};
 }
 

@@ -6,7 +6,8 @@
 #include <map>
 #include <numeric>
 
-#include "topology/numbers.h"
+#include "base/number_text.h"
+#include "topology/split.h"
 
 namespace haichi::topology {
 namespace {

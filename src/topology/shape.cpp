@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/number_text.h"
-#include "topology/numbers.h"
+#include "topology/split.h"
 
 namespace haichi::topology {
 namespace {

@@ -1,22 +1,13 @@
-// Numbers in the texts that name networks and places in them.
+// The words of the texts that name networks and places in them.
 //
 // PURE.
 #pragma once
 
-#include <charconv>
-#include <optional>
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 namespace haichi::topology {
-
-/// The number, if the text is one and nothing else.
-inline std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// The parts of a text between separators.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
