@@ -18,7 +18,6 @@ namespace haichi::mpi {
 namespace {
 
 using collectives::Candidate;
-using collectives::Exchange;
 
 constexpr int kTag = 1;  // on a communicator that nobody else has
 // Exit code of a job that ran out of memory, EX_OSERR of sysexits.h.
@@ -111,10 +110,8 @@ ExchangeBuffers::Side memory_of(const ExchangeSide& side, int ranks,
 /// Carries out the exchange by a schedule of haichi's.
 Status by_schedule(CommState& state, const ExchangeCall& call, const Candidate& candidate) {
   const int ranks = state.placement.ranks();
-  const std::vector<int64_t> out = call.send.block_bytes(), in = call.receive.block_bytes();
-  const int64_t block = call.regular() ? call.block_bytes() : 0;
-  const Exchange exchange{&state.placement, state.rank, block, out, in, call.kind, call.in_place};
-  std::vector<std::byte> temporary(size_t(candidate.temporary(exchange)));
+  const ExchangeView view(call, state.placement, state.rank);
+  std::vector<std::byte> temporary(size_t(candidate.temporary(view.exchange)));
   std::optional<PackedSide> packed_send, packed_receive;
   ExchangeBuffers::Side send;
   if (!call.in_place) send = memory_of(call.send, ranks, packed_send);
@@ -122,7 +119,7 @@ Status by_schedule(CommState& state, const ExchangeCall& call, const Candidate& 
                           temporary);
   if (packed_send) packed_send->pack(state.own);
   if (packed_receive && call.in_place) packed_receive->pack_block(state.rank, state.own);
-  const auto whole = candidate.schedule(exchange);
+  const auto whole = candidate.schedule(view.exchange);
   plan::SplitMessages schedule(*whole);
   Executor executor(state.own, kTag, nullptr);
   Status done = executor.run(schedule, buffers);
@@ -177,15 +174,22 @@ int64_t ExchangeCall::block_bytes() const {
   return sum == 0 ? 0 : std::max<int64_t>(1, sum / int64_t(sizes.size()));
 }
 
-CollectiveKey ExchangeCall::key() const {
-  const int64_t block = block_bytes();
-  return {collective, block <= 0 ? -1 : int(std::bit_width(uint64_t(block))) - 1};
+CollectiveKey ExchangeCall::key(int64_t block) const {
+  return {collective, block < 0 ? -1 : int(std::bit_width(uint64_t(block))) - 1};
 }
+
+ExchangeView::ExchangeView(const ExchangeCall& call, const placement::Placement& placement,
+                           int rank)
+    : out_(call.send.block_bytes()),
+      in_(call.receive.block_bytes()),
+      exchange{&placement, rank,         call.regular() ? call.block_bytes() : 0, out_, in_,
+               call.kind,  call.in_place} {}
 
 int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
                  const std::function<int()>& library) {
-  if (call.block_bytes() == 0) return library();
-  Tuned& tuned = state.tuned(call.key(), call.kind, call.regular());
+  const int64_t block = call.block_bytes();
+  if (block == 0) return library();
+  Tuned& tuned = state.tuned(call.key(block), call.kind, call.regular());
   const Candidate& candidate = tuned.candidates[size_t(tuned.selection.next())];
   const int64_t begin_ns = now_ns();
   Status done;

@@ -45,7 +45,22 @@ struct ExchangeCall {
   bool regular() const { return receive.counts.empty(); }
   /// Of a block, of the mean one where all ranks know all sizes; -1 where they do not.
   int64_t block_bytes() const;
-  CollectiveKey key() const;  ///< size_bin -1 for blocks without bytes, too
+  /// `block` is block_bytes(), not 0.
+  CollectiveKey key(int64_t block) const;
+};
+
+/// The call as a schedule of this rank sees it. Keeps the sizes that `exchange` points to.
+class ExchangeView {
+ public:
+  ExchangeView(const ExchangeCall& call, const placement::Placement& placement, int rank);
+  ExchangeView(const ExchangeView&) = delete;
+  ExchangeView& operator=(const ExchangeView&) = delete;
+
+ private:
+  const std::vector<int64_t> out_, in_;
+
+ public:
+  const collectives::Exchange exchange;
 };
 
 /// Carries out the call by the candidate whose turn it is, `library` if that is the MPI library's

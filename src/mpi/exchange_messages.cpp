@@ -40,15 +40,10 @@ class MessageMaker {
 std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vector<int>& tags,
                                          const ExchangeCall& call,
                                          const collectives::Candidate& candidate) {
-  collectives::Exchange exchange{&peers.placement, peers.rank};
-  const std::vector<int64_t> out = call.send.block_bytes(), in = call.receive.block_bytes();
-  if (call.regular())
-    exchange.block = call.block_bytes();
-  else
-    exchange.out = out, exchange.in = in;
+  const ExchangeView view(call, peers.placement, peers.rank);
   const MessageMaker send(peers, tags, call.send, true), receive(peers, tags, call.receive, false);
   std::vector<ExchangeMessage> messages, receives, small;
-  const auto schedule = candidate.schedule(exchange);
+  const auto schedule = candidate.schedule(view.exchange);
   plan::Step step;
   while (schedule->next(step)) {
     if (step.kind == plan::Step::Kind::receive) receives.push_back(receive.with(step.peer));

@@ -100,9 +100,9 @@ constinit std::atomic<int> g_exchanges = 0;
 int make_persistent_exchange(MPI_Comm comm, const std::shared_ptr<CommPeers>& peers,
                              const ExchangeCall& call, MPI_Request* request,
                              const std::function<int()>& library) {
-  const CollectiveKey key = call.key();
-  if (call.regular() && key.size_bin < 0) return library();  // no bytes at all
-  CommPeers::Calls& calls = peers->calls(key);
+  const int64_t block = call.block_bytes();
+  if (block == 0) return library();
+  CommPeers::Calls& calls = peers->calls(call.key(block));
   if (!calls.choice.candidate) {
     ++calls.count;
     return library();
