@@ -1,6 +1,6 @@
 #include "mpi/exchange_messages.h"
 
-#include "generated/real.h"
+#include <limits.h>
 
 namespace haichi::mpi {
 namespace {
@@ -36,6 +36,17 @@ class MessageMaker {
 };
 
 }  // namespace
+
+int give_to(const MessageFunctions& functions, const ExchangeMessage& m, MPI_Request* request) {
+  const MPI_Comm comm = message_comm();
+  // Only large-count calls have larger counts, and a library with these has those.
+  if (m.count > INT_MAX)
+    return m.send ? functions.send_c(m.data, m.count, m.type, m.rank, m.tag, comm, request)
+                  : functions.receive_c(m.data, m.count, m.type, m.rank, m.tag, comm, request);
+  const int count = int(m.count);
+  return m.send ? functions.send(m.data, count, m.type, m.rank, m.tag, comm, request)
+                : functions.receive(m.data, count, m.type, m.rank, m.tag, comm, request);
+}
 
 std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vector<int>& tags,
                                          const ExchangeCall& call,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/algorithm.h"
+#include "generated/real.h"
 #include "mpi/comm_peers.h"
 #include "mpi/exchange_call.h"
 #include "mpi/operations.h"
@@ -22,6 +23,18 @@ struct ExchangeMessage {
   int rank = 0;
   int tag = 0;
 };
+
+/// The functions that issue a message, or make a persistent request of it.
+struct MessageFunctions {
+  decltype(Real::Isend) send;
+  decltype(Real::Isend_c) send_c;
+  decltype(Real::Irecv) receive;
+  decltype(Real::Irecv_c) receive_c;
+};
+
+/// Calls the one for this message; returns an MPI error code.
+int give_to(const MessageFunctions& functions, const ExchangeMessage& message,
+            MPI_Request* request);
 
 /// This rank's messages, in the order in which they are to be issued. A rank's block for itself is
 /// a message too. `tags`: under which each rank receives. Precondition: the candidate's schedule

@@ -1,7 +1,5 @@
 #include "mpi/nonblocking_exchange.h"
 
-#include <limits.h>
-
 #include "base/clock.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
@@ -11,17 +9,6 @@
 
 namespace haichi::mpi {
 namespace {
-
-int issue(const ExchangeMessage& m, MPI_Request* request) {
-  const MPI_Comm comm = message_comm();
-  // Only large-count calls have larger counts, and a library with these has those.
-  if (m.count > INT_MAX)
-    return m.send ? real().Isend_c(m.data, m.count, m.type, m.rank, m.tag, comm, request)
-                  : real().Irecv_c(m.data, m.count, m.type, m.rank, m.tag, comm, request);
-  const int count = int(m.count);
-  return m.send ? real().Isend(m.data, count, m.type, m.rank, m.tag, comm, request)
-                : real().Irecv(m.data, count, m.type, m.rank, m.tag, comm, request);
-}
 
 /// The messages of an exchange under way.
 class NonblockingExchange : public Operation {
@@ -34,9 +21,10 @@ class NonblockingExchange : public Operation {
     const std::vector<ExchangeMessage> messages =
         messages_of(*peers_, peers_->tags, call, *calls_.choice.candidate);
     requests_.all.reserve(messages.size());
+    const MessageFunctions functions{real().Isend, real().Isend_c, real().Irecv, real().Irecv_c};
     for (const ExchangeMessage& each : messages) {
       MPI_Request request;
-      if (const int code = issue(each, &request); code != MPI_SUCCESS) return code;
+      if (const int code = give_to(functions, each, &request); code != MPI_SUCCESS) return code;
       requests_.all.push_back(request);
     }
     return MPI_SUCCESS;

@@ -1,7 +1,5 @@
 #include "mpi/persistent_exchange.h"
 
-#include <limits.h>
-
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -15,17 +13,6 @@
 namespace haichi::mpi {
 namespace {
 
-int prepare(const ExchangeMessage& m, MPI_Request* request) {
-  const MPI_Comm comm = message_comm();
-  // As in a nonblocking exchange: a library with large-count calls has these.
-  if (m.count > INT_MAX)
-    return m.send ? real().Send_init_c(m.data, m.count, m.type, m.rank, m.tag, comm, request)
-                  : real().Recv_init_c(m.data, m.count, m.type, m.rank, m.tag, comm, request);
-  const int count = int(m.count);
-  return m.send ? real().Send_init(m.data, count, m.type, m.rank, m.tag, comm, request)
-                : real().Recv_init(m.data, count, m.type, m.rank, m.tag, comm, request);
-}
-
 /// Between MPI_Alltoall_init and MPI_Request_free, and until it is complete after that.
 class PersistentExchange : public Operation {
  public:
@@ -38,9 +25,11 @@ class PersistentExchange : public Operation {
 
   /// `tags`: under which each rank receives.
   int make(const ExchangeCall& call, const std::vector<int>& tags, MPI_Request* request) {
+    const MessageFunctions functions{real().Send_init, real().Send_init_c, real().Recv_init,
+                                     real().Recv_init_c};
     for (const ExchangeMessage& each : messages_of(*peers_, tags, call, *calls_.choice.candidate)) {
       MPI_Request made;
-      if (const int code = prepare(each, &made); code != MPI_SUCCESS) return code;
+      if (const int code = give_to(functions, each, &made); code != MPI_SUCCESS) return code;
       requests_.all.push_back(made);
     }
     return real().Recv_init(nullptr, 0, handles().byte, own_rank(), end_tag_.value(),
