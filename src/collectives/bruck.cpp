@@ -5,6 +5,7 @@
 // weight w, all blocks whose digit is d go d*w ranks up together.
 #include <algorithm>
 
+#include "collectives/round.h"
 #include "collectives/steps.h"
 
 namespace haichi::collectives {
@@ -84,20 +85,13 @@ Terms bruck_time(const Question& q, const Parameters& parameters) {
   Terms terms;
   terms[Term::copies] = q.copy(2.0 * ranks * double(q.block));  // into their order and out of it
   for (int64_t weight = 1; weight < ranks; weight *= radix) {
-    double way = 0, port = 0, link = 0;
+    Round round(q);
     for (int64_t digit = 1; digit < radix && digit * weight < ranks; ++digit) {
       const double bytes = double(blocks_with(digit, weight, int(radix), ranks)) * double(q.block);
-      const Load& load = q.traffic->shift(int(digit * weight));
-      const bool local = load.ports == 0;
-      terms[Term::messages] += q.work(bytes);
-      terms[Term::copies] += q.copies(bytes, local) + q.copy(2 * bytes);
-      way = std::max(way, local ? q.local_way(bytes) : q.way(bytes, load.hops));
-      port += q.on_port(load.ports, bytes);
-      link += q.on_link(load.links, bytes);
+      round.message(int(digit * weight), bytes, terms);
+      terms[Term::copies] += q.copy(2 * bytes);  // together and apart
     }
-    terms[Term::latency] += way;
-    terms[Term::ports] += port;
-    terms[Term::links] += std::max(0.0, link - port);
+    round.end(terms);
   }
   return terms;
 }

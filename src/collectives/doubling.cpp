@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collectives/circle.h"
+#include "collectives/round.h"
 #include "collectives/steps.h"
 
 namespace haichi::collectives {
@@ -46,20 +47,12 @@ Terms doubling_time(const Question& q, const Parameters& parameters) {
   Terms terms;
   terms[Term::copies] = q.copy(double(ranks) * double(q.block));  // out of the temporary memory
   for (int64_t held = 1; held < ranks; held *= radix) {
-    double way = 0, port = 0, link = 0;
+    Round round(q);
     for (int64_t away = held; away < std::min(ranks, held * radix); away += held) {
       const double bytes = double(std::min(held, ranks - away)) * double(q.block);
-      const Load& load = q.traffic->shift(int(away));
-      const bool local = load.ports == 0;
-      terms[Term::messages] += q.work(bytes);
-      terms[Term::copies] += q.copies(bytes, local);
-      way = std::max(way, local ? q.local_way(bytes) : q.way(bytes, load.hops));
-      port += q.on_port(load.ports, bytes);
-      link += q.on_link(load.links, bytes);
+      round.message(int(away), bytes, terms);
     }
-    terms[Term::latency] += way;
-    terms[Term::ports] += port;
-    terms[Term::links] += std::max(0.0, link - port);
+    round.end(terms);
   }
   return terms;
 }
