@@ -276,21 +276,4 @@ static int run_case(uint64_t seed, int rank, int ranks) {
   return wrong;
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank, ranks, wrong = 0, wrong_anywhere = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-  const int cases = argc > 2 ? atoi(argv[2]) : 1;
-  for (int i = 0; i < cases; ++i) {
-    const int found = run_case(seed + (uint64_t)i, rank, ranks);
-    if (found)
-      printf("rank %d: case %llu: %d wrong\n", rank, (unsigned long long)seed + (unsigned)i, found);
-    wrong += found;
-  }
-  MPI_Allreduce(&wrong, &wrong_anywhere, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf("cases %d wrong %d\n", cases, wrong_anywhere);
-  MPI_Finalize();
-  return wrong_anywhere != 0;
-}
+int main(int argc, char** argv) { return run_cases(argc, argv, run_case); }
