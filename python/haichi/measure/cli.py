@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -91,6 +92,14 @@ def finish(measurement: Measurement, out: Path, *, compare: bool = False) -> Non
     console.print(f"all samples: {out}")
     if not measurement.valid:
         raise typer.Exit(INVALID)
+
+
+def keep(document: dict, out: Path | None, study: str) -> None:
+    """Saves a study's cases and figures, and says where."""
+    where = out or paths.OUT / "measure" / f"{study}.json"
+    where.parent.mkdir(parents=True, exist_ok=True)
+    where.write_text(json.dumps(document, indent=1) + "\n")
+    record.console().print(f"all cases: {where}")
 
 
 @app.command("hpio-network")
@@ -261,9 +270,7 @@ def pruning_command(
         f"{len(cases)} cases; the best kept in {100 * pruning.SURVIVAL:.0f} % at a trial cost "
         f"below {pruning.TRIAL_COST}: {'reached' if pruning.reached(found) else 'not reached'}"
     )
-    where = out or paths.OUT / "measure" / "pruning.json"
-    pruning.save(where, cases, found)
-    console.print(f"all cases: {where}")
+    keep(pruning.document(cases, found), out, "pruning")
 
 
 @app.command("regret")
@@ -300,9 +307,7 @@ def regret_command(
         f"{100 * regret.AIM_SMALL:.0f} below, {100 * regret.AIM_SECOND:.0f} in the second run: "
         f"{'reached' if regret.reached(found) else 'not reached'} in the mean"
     )
-    where = out or paths.OUT / "measure" / "regret.json"
-    regret.save(where, rows, found)
-    console.print(f"all cases: {where}")
+    keep(regret.document(rows, found), out, "regret")
 
 
 @app.command("scale")
@@ -333,9 +338,7 @@ def scale_command(
             f"{each['library']} ÷ haichi's choice, {each['cells']} cells: geometric mean "
             f"{each['mean']:.2f}, {each['least']:.2f} to {each['most']:.2f}"
         )
-    where = out or paths.OUT / "measure" / "scale.json"
-    scale.save(where, cells, found)
-    console.print(f"all cells: {where}")
+    keep(scale.document(cells, found), out, "scale")
 
 
 @app.command("truth")

@@ -146,12 +146,6 @@ def table(found: Sequence[Figures]) -> Table:
     return shown
 
 
-def save(out: Path, cases: Sequence[dict], found: Sequence[Figures]) -> None:
-    """Everything, figures first."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    document = {
-        "schema": SCHEMA,
-        "figures": [asdict(each) for each in found],
-        "cases": cases,
-    }
-    out.write_text(json.dumps(document, indent=1) + "\n")
+def document(cases: Sequence[dict], found: Sequence[Figures]) -> dict:
+    """Everything, figures first (haichi.pruning/1)."""
+    return {"schema": SCHEMA, "figures": [asdict(each) for each in found], "cases": cases}

@@ -140,8 +140,6 @@ def table(found: Sequence[Figures]) -> Table:
     return shown
 
 
-def save(out: Path, rows: Sequence[dict], found: Sequence[Figures]) -> None:
-    """Everything, figures first."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    document = {"schema": SCHEMA, "figures": [asdict(each) for each in found], "cases": rows}
-    out.write_text(json.dumps(document, indent=1) + "\n")
+def document(rows: Sequence[dict], found: Sequence[Figures]) -> dict:
+    """Everything, figures first (haichi.regret/1)."""
+    return {"schema": SCHEMA, "figures": [asdict(each) for each in found], "cases": rows}

@@ -132,13 +132,11 @@ def summary(found: Sequence[Choice]) -> list[dict]:
     ]
 
 
-def save(out: Path, cells: Sequence[dict], found: Sequence[Choice]) -> None:
-    """Everything, figures first."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    document = {
+def document(cells: Sequence[dict], found: Sequence[Choice]) -> dict:
+    """Everything, figures first (haichi.scale/1)."""
+    return {
         "schema": SCHEMA,
         "summary": summary(found),
         "choices": [asdict(each) for each in found],
         "cells": cells,
     }
-    out.write_text(json.dumps(document, indent=1) + "\n")
