@@ -145,10 +145,15 @@ def marked(mark: str) -> list[int]:
 
 
 def kill_until_gone(find, patience: float = 5.0) -> list[int]:
-    """Kills what `find()` lists until it lists nothing; returns those that outlived `patience`."""
+    """Kills what `find()` lists until it lists nothing, twice: a process between two programs has
+    no environment for a moment, and its child may come while the list is made. Returns those that
+    outlived `patience`."""
     deadline = time.monotonic() + patience
-    while pids := find():
-        if time.monotonic() > deadline:
+    empty = 0
+    while empty < 2:
+        pids = find()
+        empty = 0 if pids else empty + 1
+        if pids and time.monotonic() > deadline:
             return pids
         for pid in pids:
             try:
