@@ -93,7 +93,9 @@ def run(
     which: Annotated[str, typer.Argument(metavar="|".join(mpi.NAMES), help="Which MPI.")],
     ranks: Annotated[int, typer.Argument(metavar="NP", help="How many ranks.")],
     program: Annotated[list[str], typer.Argument(help="The program and its arguments.")],
-    ppn: Annotated[int, typer.Option(help="Ranks per node; 0: spread evenly.")] = 0,
+    ppn: Annotated[
+        str, typer.Option(help="Ranks per node, as 4 or 1,3,5,7; spread evenly without.")
+    ] = "",
     map_: Annotated[str, typer.Option("--map", help="BK fills nodes, RR deals ranks out.")] = "BK",
     env: Annotated[list[str] | None, typer.Option(metavar="K=V", help="For the ranks.")] = None,
     yields: Annotated[
@@ -107,6 +109,7 @@ def run(
     The exit code is the launcher's; 124 if the time was over.
     """
     with one_line():
+        room = numbers(ppn)
         here, which_mpi = lab.Lab.load(name), mpi.find(which)
         variables = dict(split(text) for text in env or [])
         preload = mpi.yield_preload(which_mpi, yields)
@@ -120,7 +123,7 @@ def run(
             program,
             variables,
             timeout=timeout,
-            per_node=ppn or None,
+            per_node=room,
             mapping=map_,
             capture=False,
         )
@@ -128,6 +131,16 @@ def run(
         sys.stderr.write(f"haichi lab: the job was ended after {timeout:g} s (--timeout)\n")
         raise typer.Exit(jobs.TIMED_OUT)
     raise typer.Exit(outcome.code)
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers between commas."""
+    try:
+        return [int(word) for word in text.split(",")] if text else []
+    except ValueError:
+        raise lab.LabError(
+            f"--ppn {text}: use a number, or one for each node, as 1,3,5,7"
+        ) from None
 
 
 def split(text: str) -> tuple[str, str]:

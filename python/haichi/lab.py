@@ -286,25 +286,36 @@ class Lab:
         argv: Sequence[str],
         env: Mapping[str, str],
         *,
-        per_node: int | None = None,
+        per_node: Sequence[int] = (),
         mapping: str = "BK",
     ) -> tuple[list[str], dict[str, str]]:
         """The words and the environment that start `argv` on the nodes of this lab.
 
-        `mapping` is BK (fill one node after the other, `per_node` ranks each) or RR (deal the ranks
-        out to the nodes one by one); `env` is for the ranks alone.
+        `per_node` is how many ranks each node takes, one number for all or one for each; empty:
+        spread evenly. `mapping` is BK (fill one node after the other) or RR (deal the ranks out to
+        the nodes that have room, one by one); `env` is for the ranks alone.
         """
-        per_node = per_node or -(-ranks // len(self.nodes))
-        if not 1 <= ranks <= per_node * len(self.nodes):
-            raise LabError(
-                f"{ranks} ranks do not fit on {len(self.nodes)} nodes with {per_node} "
-                "each: give --ppn"
-            )
+        room = self._room(ranks, per_node)
         if mapping not in ("BK", "RR"):
             raise LabError(f"unknown mapping {mapping}: use BK (block) or RR (round robin)")
-        words, extra = _launcher(which, self, per_node, mapping)
+        words, extra = _launcher(which, self, room, mapping)
         words = [*self.login.enter(), *words, *mpi.rank_environment(which, env)]
         return [*words, "-n", str(ranks), *argv], mpi.environment(extra)
+
+    def _room(self, ranks: int, per_node: Sequence[int]) -> list[int]:
+        """How many ranks each node takes."""
+        nodes = len(self.nodes)
+        room = list(per_node) or [-(-ranks // nodes)]
+        if len(room) == 1:
+            room *= nodes
+        if len(room) != nodes:
+            raise LabError(f"{len(room)} numbers of ranks for {nodes} nodes: give one, or {nodes}")
+        if min(room) < 1 or not 1 <= ranks <= sum(room):
+            each = ", ".join(map(str, dict.fromkeys(room)))
+            raise LabError(
+                f"{ranks} ranks do not fit on {nodes} nodes with {each} each: give --ppn"
+            )
+        return room
 
     def run(
         self,
@@ -314,7 +325,7 @@ class Lab:
         env: Mapping[str, str],
         *,
         timeout: float,
-        per_node: int | None = None,
+        per_node: Sequence[int] = (),
         mapping: str = "BK",
         capture: bool = True,
         grace: float | None = None,
@@ -324,15 +335,21 @@ class Lab:
         return jobs.run(words, full, timeout=timeout, capture=capture, grace=grace)
 
 
+def dealt_out(room: Sequence[int]) -> list[int]:
+    """The node of each rank if ranks are dealt out one by one to the nodes that have room."""
+    return [node for turn in range(max(room)) for node, n in enumerate(room) if turn < n]
+
+
 def _launcher(
-    which: Mpi, lab: Lab, per_node: int, mapping: str
+    which: Mpi, lab: Lab, room: Sequence[int], mapping: str
 ) -> tuple[list[str], dict[str, str]]:
-    """The launcher with its options, and its environment, for the nodes of a lab."""
+    """The launcher with its options, and its environment, for the nodes of a lab with room for so
+    many ranks each."""
     rsh = str(lab.state / "rsh")
-    hostfile = lab.state / f"hosts-{which.family}-{per_node}"
+    hostfile = lab.state / f"hosts-{which.family}-{'-'.join(map(str, room))}"
     if which.family == "openmpi":
-        text = "".join(f"{k.name} slots={per_node}\n" for k in lab.nodes)
-        hostfile.write_text(text)
+        lines = (f"{k.name} slots={n}\n" for k, n in zip(lab.nodes, room, strict=True))
+        hostfile.write_text("".join(lines))
         parameters = {
             "plm": "rsh",
             "plm_rsh_agent": rsh,
@@ -357,9 +374,11 @@ def _launcher(
         for name, value in parameters.items():
             words += ["--mca", name, value]
         return words, {}
-    # Round robin is -ppn 1 over host:slots. A host file that repeats its hosts would do it too, but
+    # Round robin is -ppn 1 over host:slots, which takes no notice of slots that differ: there it is
+    # -rankmap, which MPICH has from 5.0 on. A host file that repeats its hosts would do it too, but
     # MPICH then takes every line for a node of its own (COMM_TYPE_SHARED of size 1).
-    hostfile.write_text("".join(f"{k.name}:{per_node}\n" for k in lab.nodes))
+    lines = (f"{k.name}:{n}\n" for k, n in zip(lab.nodes, room, strict=True))
+    hostfile.write_text("".join(lines))
     words = [
         str(which.mpiexec),
         "-launcher",
@@ -372,9 +391,11 @@ def _launcher(
         str(hostfile),
         "-bind-to",
         "none",
-        "-ppn",
-        str(per_node if mapping == "BK" else 1),
     ]
+    if mapping == "RR" and min(room) == max(room):
+        words += ["-ppn", "1"]
+    elif mapping == "RR":
+        words += ["-rankmap", ",".join(map(str, dealt_out(room)))]
     transports = {
         "UCX_NET_DEVICES": "e0",
         "UCX_TLS": "tcp,self,posix,sysv,cma",

@@ -146,8 +146,19 @@ def test_links_are_held_to_their_rate_and_drop_nothing(two_nodes: Lab) -> None:
 
 @NEEDS_ROOT
 @pytest.mark.parametrize("name", ["openmpi", "mpich5"])
-@pytest.mark.parametrize("mapping", ["BK", "RR"])
-def test_two_hosts_are_seen(two_nodes: Lab, name: str, mapping: str) -> None:
+@pytest.mark.parametrize(
+    ("mapping", "per_node", "seen"),
+    [
+        ("BK", [2], ["node0 2", "node0 2", "node1 2", "node1 2"]),
+        ("RR", [2], ["node0 2", "node1 2", "node0 2", "node1 2"]),
+        ("BK", [1, 3], ["node0 1", "node1 3", "node1 3", "node1 3"]),
+        ("RR", [1, 3], ["node0 1", "node1 3", "node1 3", "node1 3"]),
+        ("RR", [3, 1], ["node0 3", "node1 1", "node0 3", "node0 3"]),
+    ],
+)
+def test_two_hosts_are_seen(
+    two_nodes: Lab, name: str, mapping: str, per_node: list[int], seen: list[str]
+) -> None:
     try:
         which = mpi.find(name)
     except mpi.Missing as missing:
@@ -156,14 +167,17 @@ def test_two_hosts_are_seen(two_nodes: Lab, name: str, mapping: str) -> None:
     compiler = next(m for m in mpis.all_mpis() if m.name == known)
     program = compiler.compile(Path(__file__).parent / "hosts.c")
     done = two_nodes.run(
-        which, 4, [str(program)], {"GREETING": "a b"}, timeout=60, per_node=2, mapping=mapping
+        which,
+        4,
+        [str(program)],
+        {"GREETING": "a b"},
+        timeout=60,
+        per_node=per_node,
+        mapping=mapping,
     )
     assert done.code == 0, done.err
-    hosts = ["node0", "node0", "node1", "node1"]
-    if mapping == "RR":
-        hosts = ["node0", "node1", "node0", "node1"]
     lines = sorted(done.out.splitlines())
-    assert lines == [f"{rank} {host} 2 a b" for rank, host in enumerate(hosts)]
+    assert lines == [f"{rank} {node} a b" for rank, node in enumerate(seen)]
 
 
 def running(words: str) -> list[int]:
@@ -225,6 +239,7 @@ def test_command_line_end_to_end() -> None:
         (["up", "2", "--name", "../x"], "--name ../x: use letters"),
         (["down", "--name", "nobody"], "no lab nobody is up: haichi lab up 4 100mbit"),
         (["run", "--name", "nobody", "mpich9", "2", "true"], "no lab nobody is up"),
+        (["run", "--ppn", "1,x", "openmpi", "2", "true"], "--ppn 1,x: use a number"),
     ],
 )
 def test_bad_input_gets_one_line(words: list[str], text: str) -> None:
@@ -255,7 +270,9 @@ def test_lab_refuses_what_does_not_fit() -> None:
     one = Lab(Path("/nonexistent"), "0", (keeper,), keeper, keeper)
     which = mpi.Mpi("openmpi", "openmpi", Path("/bin/true"))
     with pytest.raises(LabError, match="5 ranks do not fit on 1 nodes with 4 each"):
-        one.command(which, 5, ["true"], {}, per_node=4)
+        one.command(which, 5, ["true"], {}, per_node=[4])
+    with pytest.raises(LabError, match="2 numbers of ranks for 1 nodes"):
+        one.command(which, 5, ["true"], {}, per_node=[4, 1])
     with pytest.raises(LabError, match="unknown mapping XX"):
         one.command(which, 1, ["true"], {}, mapping="XX")
     with pytest.raises(LabError, match="no node 7"):
