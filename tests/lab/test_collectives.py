@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
 import mpis
 import pytest
-from haichi.measure import collectives
+from haichi.measure import collectives, exchange_cell
 from haichi.measure.cases import Plan
-from haichi.measure.places import temporary_machine
+from haichi.measure.places import OnMachine, temporary_machine
 from haichi.mpi import NAMES, Missing, find
 from test_hpio import program
 
@@ -29,32 +30,53 @@ def test_bad_arguments_are_refused(mpi: mpis.Mpi, words: list[str]) -> None:
     assert "usage: exchange" in done.stderr
 
 
-def test_a_cell_has_every_candidate_and_the_choice(tmp_path: Path) -> None:
-    """On this machine, playing four nodes: the library, haichi's, and one of them chosen."""
+def cell(place: OnMachine, function: str, reports: Path) -> exchange_cell.Cell:
+    """64 bytes on this machine, playing four nodes."""
     for name in NAMES:
-        try:
-            which = find(name)
-            break
-        except Missing:
-            continue
-    else:
-        pytest.skip("no MPI")
+        with contextlib.suppress(Missing):
+            plan = Plan(place, collectives.RANKS, "ucx", reports)
+            return exchange_cell.Cell(plan, find(name), "4x4 BK", function, 64)
+    pytest.skip("no MPI")
+
+
+@pytest.mark.parametrize(
+    ("function", "one_of_them", "trials"),
+    [("skewed", "ring", {2}), ("iskewed", "spread(rank,0)", {2 * exchange_cell.JOBS})],
+)
+def test_a_cell_has_every_candidate_and_the_choice(
+    tmp_path: Path, function: str, one_of_them: str, trials: set[int]
+) -> None:
+    """The library, haichi's, and one of them chosen: by trial, or by rule."""
     with temporary_machine(4, collectives.RANKS) as place:
-        plan = Plan(place, collectives.RANKS, "ucx", tmp_path)
-        cell = collectives.Cell(plan, which, "BK", 4, "skewed", 64)
-        cases, figures = collectives.run_cell(cell, rounds=2)
-    assert not [case.problems for case in cases if case.problems]
-    names = [case.variant.split(" ")[0] for case in cases]
-    assert "library" in names
-    assert "ring" in names
-    assert sum("haichi's choice" in case.variant for case in cases) == 1
-    assert {len(case.operations["call"].seconds) for case in cases} == {2}
-    assert figures is not None
-    assert figures[0] >= 1
+        found = exchange_cell.run(cell(place, function, tmp_path), rounds=2)
+    assert not [case.problems for case in found.cases if case.problems]
+    names = [case.variant.split(" ")[0] for case in found.cases]
+    assert {"library", one_of_them} <= set(names)
+    assert sum("haichi's choice" in case.variant for case in found.cases) == 1
+    assert {len(case.operations["call"].seconds) for case in found.cases} == trials
+    assert found.over_best is not None
+    assert found.over_best >= 1
 
 
 def test_claims_count_the_cells_that_are_near() -> None:
-    near, worst, mean = collectives.claims([(1.0, 1.2), (1.04, 1.0), (1.06, 0.96), (1.0, 1.0)])
+    ratios = [(1.0, 1.2), (1.04, 1.0), (1.06, 0.96), (1.0, 1.0), (None, None)]
+    found = [exchange_cell.Found([], *each) for each in ratios]
+    near, worst, mean = collectives.claims(found)
     assert (near.ratio, near.reached) == (0.75, False)
     assert (worst.ratio, worst.reached) == (0.96, False)
     assert mean.ratio == pytest.approx((1.2 * 0.96) ** 0.25)
+
+
+def test_places_that_there_are() -> None:
+    try:
+        find("openmpi")
+    except Missing as missing:
+        pytest.skip(str(missing))
+    there = [
+        (shape, mapping)
+        for shape in collectives.SHAPES
+        for mapping in collectives.MAPPINGS
+        if collectives.can_be(shape, mapping, "openmpi")
+    ]
+    assert len(there) == 2 * len(collectives.SHAPES) - 1
+    assert ("16x1", "RR") not in there

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -324,6 +324,9 @@ def test_where_ranks_are() -> None:
 
     assert OnLab(Four()).node_of_rank(6) == [0, 0, 1, 1, 2, 2]  # type: ignore[arg-type]
     assert OnLab(Four(), "RR").node_of_rank(6) == [0, 1, 2, 3, 0, 1]  # type: ignore[arg-type]
+    uneven = OnLab(Four(), "RR", (1, 3, 1, 2))  # type: ignore[arg-type]
+    assert uneven.node_of_rank(7) == [0, 1, 2, 3, 1, 3, 1]
+    assert replace(uneven, mapping="BK").node_of_rank(7) == [0, 1, 1, 1, 2, 3, 3]
     assert OnMachine(Path("/dev/shm/x")).node_of_rank(3) == [0, 0, 0]
 
 

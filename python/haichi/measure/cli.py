@@ -164,13 +164,15 @@ def collectives_command(
     rounds: Annotated[int, typer.Option(min=1, help="Trials of each algorithm.")] = 5,
     which: Which = None,
     nodes: Annotated[
-        list[int] | None, typer.Option(help="4, 8 or 16, 16 ranks; repeatable.")
+        list[str] | None,
+        typer.Option(help="4x4, 8x2, 16x1 or 1+3+5+7 (ranks of each node); repeatable."),
     ] = None,
     mapping: Annotated[
         list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
     ] = None,
     function: Annotated[
-        list[str] | None, typer.Option(help="alltoall, alltoallv, skewed or allgather; repeatable.")
+        list[str] | None,
+        typer.Option(help=f"{', '.join(collectives.FUNCTIONS)}; repeatable."),
     ] = None,
     size: Annotated[
         list[int] | None, typer.Option(help="Bytes of a block; repeatable. 4, 64, 256 KiB.")
@@ -184,8 +186,10 @@ def collectives_command(
     with one_line(), ExitStack() as stack:
         mappings = choose("--mapping", mapping, collectives.MAPPINGS)
         functions = choose("--function", function, collectives.FUNCTIONS)
-        wanted = choose("--nodes", [str(n) for n in nodes or ()], map(str, collectives.NODES))
-        places = [stack.enter_context(temporary_lab(int(number), rate)) for number in wanted]
+        shapes = choose("--nodes", nodes, collectives.SHAPES)
+        sizes = {len(collectives.SHAPES[shape]) for shape in shapes}
+        labs = {number: stack.enter_context(temporary_lab(number, rate)) for number in sizes}
+        places = {shape: labs[len(collectives.SHAPES[shape])] for shape in shapes}
         measurement = collectives.measure(
             places,
             rounds,

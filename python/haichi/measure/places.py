@@ -44,12 +44,19 @@ def in_blocks(ranks: int, nodes: int) -> list[int]:
     return [rank // per_node for rank in range(ranks)]
 
 
+def dealt_out(room: Sequence[int]) -> list[int]:
+    """The node of each rank if ranks are dealt out one by one to the nodes that have room."""
+    return [node for turn in range(max(room)) for node, n in enumerate(room) if turn < n]
+
+
 @dataclass
 class OnLab:
-    """The nodes of a lab, ranks in blocks (BK) or dealt out round robin (RR)."""
+    """The nodes of a lab, ranks in blocks (BK) or dealt out round robin (RR); `room` is how many
+    ranks each node takes, empty: all alike."""
 
     lab: Lab
     mapping: str = "BK"
+    room: tuple[int, ...] = ()
 
     @property
     def shared(self) -> Path:
@@ -72,16 +79,22 @@ class OnLab:
     def node_of_rank(self, ranks: int) -> list[int]:
         """See Place."""
         nodes = len(self.lab.nodes)
-        return (
-            in_blocks(ranks, nodes) if self.mapping == "BK" else [r % nodes for r in range(ranks)]
-        )
+        dealt = dealt_out(self.room or [-(-ranks // nodes)] * nodes)
+        return (dealt if self.mapping == "RR" else sorted(dealt))[:ranks]
 
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
     ) -> jobs.Outcome:
         """See Place."""
         return self.lab.run(
-            which, ranks, argv, env, timeout=timeout, mapping=self.mapping, grace=GRACE_S
+            which,
+            ranks,
+            argv,
+            env,
+            timeout=timeout,
+            per_node=self.room,
+            mapping=self.mapping,
+            grace=GRACE_S,
         )
 
 
