@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../library_name.h"
+#include "../repetition.h"
 
 typedef struct {
   const char* function;  // without the i
@@ -84,17 +85,7 @@ static long run(const exchange_t* e) {
   for (int call = 0; call < e->calls; ++call) {
     fill_or_check(e, call, 1);
     const double own = call_it(e);
-    long wrong = fill_or_check(e, call, 0);
-    double last = 0, first = 0;
-    MPI_Reduce(&own, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&own, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    all_wrong += wrong;
-    if (e->rank == 0)
-      printf(
-          "%s{\"op\": \"last rank\", \"seconds\": %.6f, \"wrong_bytes\": %ld}, "
-          "{\"op\": \"first rank\", \"seconds\": %.6f, \"wrong_bytes\": 0}",
-          call ? ", " : "", last, wrong, first);
+    all_wrong += print_repetition(call, own, fill_or_check(e, call, 0));
   }
   if (e->rank == 0) printf("]}\n");
   return all_wrong;

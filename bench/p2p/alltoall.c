@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../library_name.h"
+#include "../repetition.h"
 
 typedef struct {
   const char* orders;
@@ -107,17 +108,7 @@ static long run(const exchange_t* e) {
   for (int repetition = 0; repetition < e->repetitions; ++repetition) {
     fill_or_check(e, repetition, 1);
     const double own = exchange(e);
-    long wrong = fill_or_check(e, repetition, 0);
-    double last = 0, first = 0;
-    MPI_Reduce(&own, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&own, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    all_wrong += wrong;
-    if (e->rank == 0)
-      printf(
-          "%s{\"op\": \"last rank\", \"seconds\": %.6f, \"wrong_bytes\": %ld}, "
-          "{\"op\": \"first rank\", \"seconds\": %.6f, \"wrong_bytes\": 0}",
-          repetition ? ", " : "", last, wrong, first);
+    all_wrong += print_repetition(repetition, own, fill_or_check(e, repetition, 0));
   }
   if (e->rank == 0) printf("]}\n");
   return all_wrong;
