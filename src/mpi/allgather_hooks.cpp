@@ -1,32 +1,24 @@
 // Hooks of the blocking all-gather collectives.
 #include "generated/hooks.h"
 #include "generated/real.h"
-#include "mpi/exchange_call.h"
+#include "mpi/exchange_arguments.h"
 
 namespace haichi::mpi {
 namespace {
 
 using collectives::Kind;
 
-ExchangeSide one_block(const void* buffer, int64_t count, MPI_Datatype type) {
-  ExchangeSide side{const_cast<void*>(buffer), {type}, count};
-  side.one_block = true;
-  return side;
-}
-
 template <class Count, class RealCall>
 int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
               Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, RealCall real_call) {
   CommState* const state = comm_state(comm);
-  // What is wrong with the arguments is for the library to say.
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  if (state == nullptr || (!in_place && sendcount < 0) || recvcount < 0) return real_call();
-  const ExchangeCall call{"MPI_Allgather",
-                          one_block(sendbuf, sendcount, sendtype),
-                          {recvbuf, {recvtype}, recvcount},
-                          Kind::all_gather,
-                          in_place};
-  return run_exchange(comm, *state, call, real_call);
+  if (state == nullptr) return real_call();
+  const auto call = sound({"MPI_Allgather",
+                           one_block_side(sendbuf, sendcount, sendtype),
+                           {recvbuf, {recvtype}, recvcount},
+                           Kind::all_gather,
+                           sendbuf == MPI_IN_PLACE});
+  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
 }
 
 template <class Count, class Displacement, class RealCall>
@@ -34,17 +26,12 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
                const Count* recvcounts, const Displacement* displs, MPI_Datatype recvtype,
                MPI_Comm comm, RealCall real_call) {
   CommState* const state = comm_state(comm);
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  if (state == nullptr || (!in_place && sendcount < 0)) return real_call();
-  const int ranks = state->placement.ranks();
-  const ExchangeCall call{
-      "MPI_Allgatherv",
-      one_block(sendbuf, sendcount, sendtype),
-      {recvbuf, {recvtype}, 0, {recvcounts, recvcounts + ranks}, {displs, displs + ranks}},
-      Kind::all_gather,
-      in_place};
-  if (call.receive.has_negative_count()) return real_call();
-  return run_exchange(comm, *state, call, real_call);
+  if (state == nullptr) return real_call();
+  const auto call =
+      sound({"MPI_Allgatherv", one_block_side(sendbuf, sendcount, sendtype),
+             placed_side(recvbuf, size_t(state->placement.ranks()), recvcounts, displs, recvtype),
+             Kind::all_gather, sendbuf == MPI_IN_PLACE});
+  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
 }
 
 }  // namespace

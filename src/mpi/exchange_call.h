@@ -18,8 +18,9 @@ struct ExchangeSide {
   std::vector<MPI_Datatype> types;   ///< one for all ranks, or by rank
   int64_t count = 0;                 ///< elements of each block, if `counts` is empty
   std::vector<int64_t> counts = {};  ///< by rank
-  /// By rank: where the block begins, in extents of the type; in bytes if there is a type for each.
+  /// By rank: where the block begins, in extents of the type unless `at_bytes`.
   std::vector<int64_t> at = {};
+  bool at_bytes = false;   ///< `at` counts bytes
   bool one_block = false;  ///< the same for all ranks: of an all-gather, what is sent
 
   MPI_Datatype type_of(int rank) const { return types[types.size() == 1 ? 0 : size_t(rank)]; }
@@ -31,7 +32,7 @@ struct ExchangeSide {
   int64_t begin_of(int rank, int64_t extent) const {
     if (one_block) return 0;
     if (at.empty()) return rank * count * extent;
-    return at[size_t(rank)] * (types.size() == 1 ? extent : 1);
+    return at[size_t(rank)] * (at_bytes ? 1 : extent);
   }
   /// Size in bytes of each rank's block; empty if `counts` is.
   std::vector<int64_t> block_bytes() const;
