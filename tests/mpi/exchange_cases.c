@@ -10,7 +10,7 @@
  * elements must stay as they were.
  *
  * Prints "cases N wrong M" on rank 0; exit code 1 if anything was wrong. */
-#include "exchange_types.h"
+#include "exchange_blocks.h"
 
 enum { ALLTOALL, ALLTOALLV, ALLTOALLW, ALLGATHER, ALLGATHERV, FUNCTIONS };
 
@@ -20,29 +20,6 @@ typedef struct {
 } call_t;
 static int gathers(const call_t* c) { return c->function >= ALLGATHER; }
 static int regular(const call_t* c) { return c->function == ALLTOALL || c->function == ALLGATHER; }
-
-/* One side of a call. */
-typedef struct {
-  layout_t layouts[2];
-  int blocks;
-  int which[MOST_RANKS];  /* layout of each block */
-  int counts[MOST_RANKS]; /* elements */
-  int begins[MOST_RANKS]; /* bytes */
-  unsigned char* memory;
-  size_t size;
-} side_t;
-
-static const layout_t* layout_of(const side_t* side, int block) {
-  return &side->layouts[side->which[block]];
-}
-
-/* What lies in a block: bytes from a rank to a rank, or to nobody by name. */
-static void fill_block(side_t* side, int block, int from, int to, int call) {
-  const layout_t* layout = layout_of(side, block);
-  for (int i = 0; i < side->counts[block] * ELEMENT; ++i)
-    side->memory[side->begins[block] + i / ELEMENT * layout->extent + layout->at[i % ELEMENT]] =
-        byte_of(from, to, call, i);
-}
 
 static void fill_sent(side_t* side, const call_t* c, int me, int call) {
   memset(side->memory, CANARY, side->size);
@@ -56,48 +33,8 @@ static void fill_received(side_t* side, const call_t* c, int me, int call) {
     fill_block(side, block, block, gathers(c) ? 0 : me, call);
 }
 
-/* Draws where the blocks lie: one after the other, or with gaps of some elements. */
-static void make_side(side_t* side, const call_t* c, int spaced, uint64_t* own) {
-  int at = 0;
-  for (int block = 0; block < side->blocks; ++block) {
-    side->which[block] = c->function == ALLTOALLW ? below(own, 2) : 0;
-    const int extent = layout_of(side, block)->extent;
-    side->begins[block] = at += spaced ? below(own, 3) * extent : 0;
-    at += side->counts[block] * extent;
-  }
-  side->size = (size_t)at + 64;
-  side->memory = malloc(side->size);
-}
-
-/* A side as the functions take it. */
-typedef struct {
-  int counts[MOST_RANKS], begins[MOST_RANKS];
-  MPI_Datatype types[MOST_RANKS];
-#if MPI_VERSION >= 4
-  MPI_Count large_counts[MOST_RANKS];
-  MPI_Aint large_begins[MOST_RANKS];
-#endif
-} arguments_t;
-
-static arguments_t arguments_of(const side_t* side, const call_t* c) {
-  arguments_t a;
-  memset(&a, 0, sizeof a);
-  for (int i = 0; i < side->blocks; ++i) {
-    const layout_t* layout = layout_of(side, i);
-    a.counts[i] = side->counts[i] * layout->per_element;
-    /* Extents of the type that the function is given, or bytes. */
-    const int unit = layout->extent == ELEMENT ? ELEMENT / layout->per_element : layout->extent;
-    a.begins[i] = c->function == ALLTOALLW ? side->begins[i] : side->begins[i] / unit;
-    a.types[i] = layout->type;
-#if MPI_VERSION >= 4
-    a.large_counts[i] = a.counts[i], a.large_begins[i] = a.begins[i];
-#endif
-  }
-  return a;
-}
-
 static int call_it(MPI_Comm comm, const call_t* c, const side_t* s, const side_t* r) {
-  const arguments_t as = arguments_of(s, c), ar = arguments_of(r, c);
+  const arguments_t as = arguments_of(s), ar = arguments_of(r);
   const void* from = c->in_place ? MPI_IN_PLACE : s->memory;
   const MPI_Datatype ts = as.types[0], tr = ar.types[0];
 #if MPI_VERSION >= 4
@@ -131,17 +68,6 @@ static int call_it(MPI_Comm comm, const call_t* c, const side_t* s, const side_t
     default:
       return MPI_Allgatherv(from, as.counts[0], ts, r->memory, ar.counts, ar.begins, tr, comm);
   }
-}
-
-static void draw_layouts(side_t* side, uint64_t* own) {
-  for (int i = 0; i < 2; ++i)
-    side->layouts[i] = make_layout(below(own, 12) < 11 ? below(own, KINDS - 1) : KINDS - 1);
-}
-
-static void free_side(side_t* side) {
-  free(side->memory);
-  for (int i = 0; i < 2; ++i)
-    if (side->layouts[i].extent != ELEMENT) MPI_Type_free(&side->layouts[i].type);
 }
 
 /* Every rank can tell the size of any block: those of one rank are alike in an all-gather. */
@@ -190,6 +116,7 @@ static int run_case(uint64_t seed, int rank, int ranks) {
   const uint64_t sizes = next(&common);
   send.blocks = gathers(&c) ? 1 : n;
   receive.blocks = n;
+  send.typed = receive.typed = c.function == ALLTOALLW;
   for (int peer = 0; peer < n; ++peer) {
     send.counts[peer] = size_of(&c, shape, equal, most, sizes, me, peer);
     receive.counts[peer] = size_of(&c, shape, equal, most, sizes, peer, me);
@@ -197,8 +124,8 @@ static int run_case(uint64_t seed, int rank, int ranks) {
   /* On a single rank the libraries take no notice of displacements in MPI_Alltoallw (Open
      MPI 4.1.4) and MPI_Allgatherv (MPICH 4.0.2). */
   const int spaced = !regular(&c) && n > 1;
-  make_side(&send, &c, spaced && !gathers(&c), &own);
-  make_side(&receive, &c, spaced, &own);
+  make_side(&send, spaced && !gathers(&c), &own);
+  make_side(&receive, spaced, &own);
   unsigned char* expected = malloc(receive.size);
   for (int call = 0; call < calls; ++call) {
     fill_sent(&send, &c, me, call);
