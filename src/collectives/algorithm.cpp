@@ -17,15 +17,15 @@ int64_t no_memory(const Exchange&, const Parameters&) { return 0; }
 constexpr Algorithm kAlgorithms[] = {
     {"spread", Takes::order_and_window, For::any, spread, no_memory, spread_time,
      "all messages at once, in an issue order (Simple Spread)"},
-    {"ring", Takes::nothing, For::any, ring, no_memory, ring_time,
+    {"ring", Takes::nothing, For::all_ranks, ring, no_memory, ring_time,
      "one message after the other, by distance"},
-    {"ring_one_barrier", Takes::nothing, For::any, ring_one_barrier, no_memory,
+    {"ring_one_barrier", Takes::nothing, For::all_ranks, ring_one_barrier, no_memory,
      ring_one_barrier_time, "the ring after a barrier"},
-    {"ring_mpi_barrier", Takes::nothing, For::any, ring_mpi_barrier, no_memory,
+    {"ring_mpi_barrier", Takes::nothing, For::all_ranks, ring_mpi_barrier, no_memory,
      ring_mpi_barrier_time, "the ring with a barrier before every step"},
-    {"ring_light_barrier", Takes::nothing, For::any, ring_light_barrier, no_memory,
+    {"ring_light_barrier", Takes::nothing, For::all_ranks, ring_light_barrier, no_memory,
      ring_light_barrier_time, "the ring, each receiver says when it is ready"},
-    {"pair", Takes::nothing, For::any, pair, no_memory, ring_time, "two by two"},
+    {"pair", Takes::nothing, For::all_ranks, pair, no_memory, ring_time, "two by two"},
     {"bruck", Takes::radix, For::equal_blocks, bruck, bruck_temporary, bruck_time,
      "few messages, each block travels several times"},
     {"node_aware", Takes::leaders, For::equal_blocks, node_aware, node_aware_temporary,
@@ -106,6 +106,8 @@ std::string Candidate::text() const {
 }
 
 std::string Candidate::refusal(Kind kind, bool regular) const {
+  if (kind == Kind::neighbours && algorithm->what != For::any)
+    return fmt::format("{} is not for an exchange among neighbours", algorithm->name);
   const bool gathers = kind == Kind::all_gather;
   if (algorithm->what == For::all_gather && !gathers)
     return fmt::format("{} needs blocks that are the same for all ranks", algorithm->name);
@@ -135,7 +137,7 @@ Result<Candidate> parse_candidate(std::string_view text) {
 }
 
 std::vector<Candidate> default_candidates(const placement::Placement& placement, Kind kind,
-                                          bool regular) {
+                                          bool regular, int most_peers) {
   constexpr std::string_view kAllToAll[] = {"spread(nd_rank_shift,0)",
                                             "spread(nd_rank_shift,32)",
                                             "spread(nd_rank_shift,4)",
@@ -155,8 +157,12 @@ std::vector<Candidate> default_candidates(const placement::Placement& placement,
   constexpr std::string_view kAllGather[] = {
       "relay",          "doubling(2)",    "doubling(4)",      "doubling(8)",
       "node_gather(1)", "node_gather(2)", "node_gather(all)", "spread(nd_rank_shift,0)"};
-  const std::span<const std::string_view> texts =
-      kind == Kind::all_gather ? std::span<const std::string_view>(kAllGather) : kAllToAll;
+  // Few, as no model leaves any of them out. The library's own sends as the program lists them.
+  constexpr std::string_view kNeighbours[] = {"spread(nd_rank_shift,0)", "spread(nd_rank_shift,4)",
+                                              "spread(nd_rank_shift,1)", "spread(rank,0)"};
+  std::span<const std::string_view> texts = kAllToAll;
+  if (kind == Kind::all_gather) texts = kAllGather;
+  if (kind == Kind::neighbours) texts = kNeighbours;
   const bool several_each = placement.nodes() > 1 && placement.nodes() < placement.ranks();
   std::vector<Candidate> candidates;
   for (const std::string_view text : texts) {
@@ -165,7 +171,7 @@ std::vector<Candidate> default_candidates(const placement::Placement& placement,
     if (candidate.algorithm->takes == Takes::leaders && !several_each) continue;
     // A window that never fills or a radix that is never reached is the same thing twice.
     const bool idle =
-        candidate.parameters.window >= placement.ranks() ||
+        candidate.parameters.window >= std::min(placement.ranks(), most_peers) ||
         (candidate.algorithm->takes == Takes::radix && candidate.parameters.radix > 2 &&
          candidate.parameters.radix >= placement.ranks());
     if (!idle) candidates.push_back(candidate);

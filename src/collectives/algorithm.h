@@ -7,6 +7,7 @@
 // PURE: no MPI, no clock, no environment, no file.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,7 +39,8 @@ enum class Takes : uint8_t { nothing, order_and_window, radix, leaders };
 /// Which exchanges an algorithm can carry out.
 enum class For : uint8_t {
   any,
-  equal_blocks,  ///< it has to know what others have for others
+  all_ranks,     ///< it goes round all ranks: no exchange among neighbours
+  equal_blocks,  ///< it has to know what others have for others, all ranks too
   all_gather,    ///< it hands on what it got
 };
 
@@ -84,7 +86,8 @@ struct Candidate {
 Result<Candidate> parse_candidate(std::string_view text);
 
 /// The candidates worth a thought on this placement, in a fixed order: the same list on all ranks.
+/// `most_peers`: to which a rank sends at most; where that is not all the others it must be told.
 std::vector<Candidate> default_candidates(const placement::Placement& placement, Kind kind,
-                                          bool regular);
+                                          bool regular, int most_peers = INT_MAX);
 
 }  // namespace haichi::collectives

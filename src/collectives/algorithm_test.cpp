@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "support/block_buffers.h"
 #include "support/checking_executor.h"
 #include "support/random_placement.h"
 
@@ -15,38 +16,6 @@ namespace {
 using placement::Placement;
 using test::Random;
 using testing::HasSubstr;
-
-// One rank's blocks: each in memory of its own, so that a step beyond a block's end is seen.
-class BlockBuffers : public plan::Buffers {
- public:
-  BlockBuffers(const Exchange& x, int64_t temporary) : temporary_(size_t(temporary)) {
-    blocks_.resize(2 * size_t(x.ranks()));
-    for (int peer = 0; peer < x.ranks(); ++peer) {
-      block(Exchange::send_buffer(peer)).resize(size_t(x.bytes_to(peer)));
-      block(Exchange::receive_buffer(peer)).resize(size_t(x.bytes_from(peer)));
-    }
-  }
-  std::vector<std::byte>& block(int buffer) { return blocks_[size_t(buffer - 1)]; }
-  std::byte* contiguous(const plan::Slice& slice) override {
-    std::vector<std::byte>& memory =
-        slice.buffer == Exchange::kTemporary ? temporary_ : block(slice.buffer);
-    EXPECT_LE(slice.begin + slice.size, int64_t(memory.size())) << "of buffer " << slice.buffer;
-    return memory.data() + slice.begin;
-  }
-  void gather(const plan::Slice& slice, std::byte* out) override {
-    std::copy_n(contiguous(slice), slice.size, out);
-  }
-  void scatter(const plan::Slice& slice, const std::byte* in) override {
-    std::copy_n(in, slice.size, contiguous(slice));
-  }
-  bool order_free(const plan::Slice&) override { return true; }
-  void read_file(const plan::Slice&, int64_t) override { FAIL() << "there is no file"; }
-  void write_file(const plan::Slice&, int64_t) override { FAIL() << "there is no file"; }
-
- private:
-  std::vector<std::byte> temporary_;
-  std::vector<std::vector<std::byte>> blocks_;
-};
 
 // What a rank has for all has no receiver.
 constexpr int kAll = -1;
@@ -86,7 +55,7 @@ void run_and_compare(const Candidate& candidate, const Placement& placement, con
   std::vector<std::vector<int64_t>> out, in;
   std::vector<Exchange> exchanges;
   std::vector<std::unique_ptr<plan::Schedule>> schedules;
-  std::vector<std::unique_ptr<BlockBuffers>> buffers;
+  std::vector<std::unique_ptr<test::BlockBuffers>> buffers;
   for (int me = 0; me < ranks; ++me) {
     out.emplace_back(size_t(ranks));
     in.emplace_back(size_t(ranks));
@@ -104,7 +73,7 @@ void run_and_compare(const Candidate& candidate, const Placement& placement, con
     x.in_place = sizes.in_place;
     ASSERT_EQ(candidate.refusal(x), "");
     schedules.push_back(candidate.schedule(x));
-    buffers.push_back(std::make_unique<BlockBuffers>(x, candidate.temporary(x)));
+    buffers.push_back(std::make_unique<test::BlockBuffers>(x, candidate.temporary(x)));
     for (int peer = 0; peer < ranks; ++peer) {
       const int where = sizes.in_place ? Exchange::receive_buffer(me) : Exchange::send_buffer(peer);
       std::vector<std::byte>& block = buffers.back()->block(where);
@@ -139,8 +108,8 @@ void try_cases(const Algorithm& algorithm, int cases, int max_ranks) {
     const Placement placement = test::random_placement(random, max_ranks);
     const Candidate candidate = with_random_parameters(algorithm, random);
     const bool regular = algorithm.what == For::equal_blocks || random.below(2) == 0;
-    const bool gathers =
-        algorithm.what == For::all_gather || (algorithm.what == For::any && random.below(3) == 0);
+    const bool gathers = algorithm.what == For::all_gather ||
+                         (algorithm.what != For::equal_blocks && random.below(3) == 0);
     const Sizes sizes(random, placement.ranks(), gathers ? Kind::all_gather : Kind::all_to_all,
                       regular);
     const test::CheckOptions options{.seed = uint64_t(i),
@@ -168,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(, EveryAlgorithm,
 
 TEST(Candidates, ReadWhatTheyWrite) {
   const Placement placement = placement::block(16, 4);
-  for (const Kind kind : {Kind::all_to_all, Kind::all_gather})
+  for (const Kind kind : {Kind::all_to_all, Kind::all_gather, Kind::neighbours})
     for (const bool regular : {false, true})
       for (const Candidate& candidate : default_candidates(placement, kind, regular)) {
         const auto again = parse_candidate(candidate.text());
@@ -197,6 +166,7 @@ TEST(Candidates, SayWhatTheyAreNotFor) {
   EXPECT_THAT(parse_candidate("bruck")->refusal(Kind::all_gather, true), HasSubstr("all-to-all"));
   EXPECT_THAT(parse_candidate("relay")->refusal(x), HasSubstr("the same for all"));
   EXPECT_EQ(parse_candidate("ring")->refusal(x), "");
+  EXPECT_THAT(parse_candidate("ring")->refusal(Kind::neighbours, false), HasSubstr("neighbours"));
 }
 
 // What a schedule sends, in order of its steps.

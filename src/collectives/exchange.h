@@ -1,5 +1,6 @@
 // What is asked of an exchange: every rank has a block of bytes for every rank, another one for
-// each (MPI_Alltoall and its like) or one for all (MPI_Allgather). This is one rank's view of it.
+// each (MPI_Alltoall and its like) or one for all (MPI_Allgather); or it has blocks for its
+// neighbours only. This is one rank's view of it.
 //
 // PURE: no MPI, no clock, no environment, no file.
 #pragma once
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "collectives/neighbours.h"
 #include "placement/placement.h"
 #include "plan/schedule.h"
 
@@ -15,9 +17,11 @@ namespace haichi::collectives {
 enum class Kind : uint8_t {
   all_to_all,  ///< a rank's blocks for the others differ
   all_gather,  ///< a rank has one block, for all; everybody knows the sizes of all
+  neighbours,  ///< a rank has blocks for its neighbours; nobody knows the sizes of others
 };
 
-/// One rank's part. Cheap to copy; what it points to must outlive the schedules made from it.
+/// One rank's part. Cheap to copy; what it points to must outlive the schedules made from it. Where
+/// it says `peer`, an exchange among neighbours has a place in its list of them.
 struct Exchange {
   const placement::Placement* placement = nullptr;
   int me = 0;
@@ -25,14 +29,23 @@ struct Exchange {
   int64_t block = 0;
   /// Bytes from this rank to each rank, and from each rank to this one. Of an all_to_all the
   /// others' numbers are not known here; of an all_gather `in` is the same on all ranks, and `out`
-  /// is not looked at. Both empty if all are equal.
+  /// is not looked at. Both empty if all are equal. Among neighbours always by place; nobody's
+  /// block has none.
   std::span<const int64_t> out = {}, in = {};
   Kind kind = Kind::all_to_all;
   /// Of an all_gather: this rank's block is already where it would be received.
   bool in_place = false;
+  const Neighbours* neighbours = nullptr;  ///< of an exchange among them
 
   int ranks() const { return placement->ranks(); }
-  bool regular() const { return in.empty(); }
+  bool regular() const { return kind != Kind::neighbours && in.empty(); }
+  /// Blocks in the buffers.
+  int blocks_sent() const {
+    return kind == Kind::neighbours ? int(neighbours->destinations.size()) : ranks();
+  }
+  int blocks_received() const {
+    return kind == Kind::neighbours ? int(neighbours->sources.size()) : ranks();
+  }
   int64_t bytes_to(int peer) const {
     if (kind == Kind::all_gather) return bytes_from(me);
     return regular() ? block : out[size_t(peer)];

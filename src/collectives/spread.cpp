@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "collectives/steps.h"
 
 namespace haichi::collectives {
+namespace {
 
-plan::StepGenerator spread(Exchange x, Parameters parameters) {
+plan::StepGenerator to_all(Exchange x, Parameters parameters) {
   for (int peer = 0; peer < x.ranks(); ++peer)
     if (peer != x.me && x.bytes_from(peer) > 0)
       co_yield plan::receive_step(peer, x.receive_block(peer));
@@ -15,6 +18,47 @@ plan::StepGenerator spread(Exchange x, Parameters parameters) {
   }
   if (x.moves_own()) co_yield own_copy(x);  // while the messages travel
   co_yield plan::wait_step();
+}
+
+/// The places of the blocks for other ranks, in an issue order; of those for the same rank, in
+/// theirs.
+std::vector<int> places_to_send(const Exchange& x, plan::IssueOrder order) {
+  const plan::PeerOrder peers(*x.placement, order, x.me);
+  std::vector<std::pair<int, int>> found;
+  for (int place = 0; place < x.blocks_sent(); ++place) {
+    const int peer = x.neighbours->destinations[size_t(place)];
+    if (peer != x.me && x.bytes_to(place) > 0) found.emplace_back(peers.position_of(peer), place);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<int> places;
+  for (const auto& [position, place] : found) places.push_back(place);
+  return places;
+}
+
+plan::StepGenerator to_neighbours(Exchange x, std::vector<int> places) {
+  const auto& [sources, destinations, receive_order] = *x.neighbours;
+  for (const int place : receive_order)
+    if (sources[size_t(place)] != x.me && x.bytes_from(place) > 0)
+      co_yield plan::receive_step(sources[size_t(place)], x.receive_block(place));
+  for (const int place : places)
+    co_yield plan::send_step(destinations[size_t(place)], x.send_block(place));
+  auto own = destinations.begin();
+  for (const int place : receive_order) {  // while the messages travel
+    if (sources[size_t(place)] != x.me) continue;
+    own = std::find(own, destinations.end(), x.me);
+    if (own == destinations.end()) break;
+    const int from = int(own++ - destinations.begin());
+    if (x.bytes_to(from) > 0)
+      co_yield plan::copy_step(x.me, x.send_block(from), x.receive_block(place));
+  }
+  co_yield plan::wait_step();
+}
+
+}  // namespace
+
+plan::StepGenerator spread(Exchange x, Parameters parameters) {
+  return x.kind == Kind::neighbours ? to_neighbours(x, places_to_send(x, parameters.order))
+                                    : to_all(x, parameters);
 }
 
 // Processor, ports and links are busy at the same time, and the longest counts: max((P-1) o, load x
