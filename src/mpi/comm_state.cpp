@@ -40,6 +40,25 @@ void predict(CommState& state) {
                                    state.runtime.settings.text("machine"), fine.error().text));
 }
 
+/// What the ranks must know of each other's states. True if all of them have one (null: none).
+bool agree(CommState* state, MPI_Comm own) {
+  Neighbourhood* const mine = state && state->neighbourhood ? &*state->neighbourhood : nullptr;
+  const int64_t here[] = {state != nullptr, mine != nullptr, mine && !mine->repeated,
+                          mine ? -mine->most : 0};
+  int64_t least[std::size(here)] = {};
+  const Handles& h = handles();
+  if (real().Allreduce(here, least, int(std::size(here)), h.int64, h.op_min, own) != MPI_SUCCESS ||
+      !least[0])
+    return false;
+  if (!least[1]) {
+    state->neighbourhood.reset();
+  } else {
+    mine->repeated = !least[2];
+    mine->most = int(-least[3]);
+  }
+  return true;
+}
+
 /// Collective over `comm`. All ranks get a state or none does.
 std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   const Handles& h = handles();
@@ -54,12 +73,12 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   try {
     int rank = 0;
     real().Comm_rank(own, &rank);
-    state = std::make_unique<CommState>(runtime, own, std::move(*placement), rank);
+    auto made = std::make_unique<CommState>(runtime, own, std::move(*placement), rank);
+    made->neighbourhood = neighbourhood_of(comm);
+    state = std::move(made);
   } catch (const std::bad_alloc&) {
   }
-  const int64_t mine = state != nullptr;
-  int64_t all = 0;
-  if (real().Allreduce(&mine, &all, 1, h.int64, h.op_min, own) == MPI_SUCCESS && all == 1) {
+  if (agree(state.get(), own)) {
     read_decisions(*state);
     predict(*state);
     return state;
@@ -88,7 +107,8 @@ Tuned& CommState::tuned(const CollectiveKey& key, collectives::Kind kind, bool r
   std::vector<Candidate> candidates(1);
   std::string_view why = "by trial";
   if (wanted == "auto") {
-    for (const Candidate& each : collectives::default_candidates(placement, kind, regular))
+    for (const Candidate& each : collectives::default_candidates(
+             placement, kind, regular, neighbourhood ? neighbourhood->most : placement.ranks()))
       candidates.push_back(each);
   } else if (const auto one = collectives::parse_candidate(wanted);
              one && one->refusal(kind, regular).empty()) {

@@ -14,6 +14,7 @@
 #include "collectives/model.h"
 #include "collectives/selection.h"
 #include "mpi/collective_report.h"
+#include "mpi/neighbourhood.h"
 #include "mpi/runtime.h"
 #include "placement/placement.h"
 #include "topology/shape.h"
@@ -66,6 +67,8 @@ class CommState {
   const MPI_Comm own;
   const placement::Placement placement;
   const int rank;
+  /// Set where the program's communicator has a topology, on all ranks or on none.
+  std::optional<Neighbourhood> neighbourhood;
 
  private:
   /// The candidate that an earlier run chose for a key, and its time.

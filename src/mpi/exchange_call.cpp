@@ -31,10 +31,10 @@ int64_t size_of(MPI_Datatype type) {
 /// A side with a datatype that haichi cannot decode: packed by the MPI library, block after block.
 class PackedSide {
  public:
-  PackedSide(const ExchangeSide& side, int ranks) : side_(side), begins_{0} {
-    const int blocks = side.one_block ? 1 : ranks;
+  PackedSide(const ExchangeSide& side, int given) : side_(side), begins_{0} {
+    const int blocks = side.one_block ? std::min(given, 1) : given;
     for (int r = 0; r < blocks; ++r)
-      begins_.push_back(begins_.back() + side.count_of(r) * size_of(side.type_of(r)));
+      begins_.push_back(begins_.back() + count_of(r) * size_of(side.type_of(r)));
     packed_.resize(size_t(begins_.back()));
   }
   void pack(MPI_Comm comm) {
@@ -62,10 +62,11 @@ class PackedSide {
 
  private:
   int blocks() const { return int(begins_.size()) - 1; }
+  int64_t count_of(int r) const { return side_.one_block ? side_.count : side_.count_of(r); }
   // The MPI library's sizes are ints.
   template <class Visit>
   void for_each_part(int r, Visit&& visit) {
-    const int64_t count = side_.count_of(r), size = begins_[size_t(r) + 1] - begins_[size_t(r)];
+    const int64_t count = count_of(r), size = begins_[size_t(r) + 1] - begins_[size_t(r)];
     if (size == 0) return;
     MPI_Count lower = 0, extent = 0;
     real().Type_get_extent_x(side_.type_of(r), &lower, &extent);
@@ -83,7 +84,7 @@ class PackedSide {
 };
 
 /// A side where the program has it, or nothing if a datatype cannot be decoded.
-std::optional<ExchangeBuffers::Side> decoded(const ExchangeSide& side, int ranks) {
+std::optional<ExchangeBuffers::Side> decoded(const ExchangeSide& side) {
   ExchangeBuffers::Side result;
   int64_t most = side.count;
   for (const int64_t count : side.counts) most = std::max(most, count);
@@ -93,29 +94,30 @@ std::optional<ExchangeBuffers::Side> decoded(const ExchangeSide& side, int ranks
     if (!blocks) return std::nullopt;
     result.blocks.push_back(*std::move(blocks));
   }
-  if (side.at.empty())
+  if (side.at.empty() && !result.blocks.empty())
     result.at.each = side.begin_of(1, result.blocks[0].extent());
-  else
-    for (int r = 0; r < ranks; ++r) result.at.of.push_back(side.begin_of(r, result.of(r).extent()));
+  for (int r = 0; r < int(side.at.size()); ++r)
+    result.at.of.push_back(side.begin_of(r, result.of(r).extent()));
   return result;
 }
 
-/// A side as a schedule sees it; `packed` is set if it has to be packed for that.
-ExchangeBuffers::Side memory_of(const ExchangeSide& side, int ranks,
+/// A side of so many blocks as a schedule sees it; `packed` is set if it has to be packed for that.
+ExchangeBuffers::Side memory_of(const ExchangeSide& side, int blocks,
                                 std::optional<PackedSide>& packed) {
-  if (auto memory = decoded(side, ranks)) return *std::move(memory);
-  return packed.emplace(side, ranks).side();
+  if (auto memory = decoded(side)) return *std::move(memory);
+  return packed.emplace(side, blocks).side();
 }
 
 /// Carries out the exchange by a schedule of haichi's.
 Status by_schedule(CommState& state, const ExchangeCall& call, const Candidate& candidate) {
-  const int ranks = state.placement.ranks();
-  const ExchangeView view(call, state.placement, state.rank);
+  const ExchangeView view(call, state.placement, state.rank,
+                          state.neighbourhood ? &state.neighbourhood->neighbours : nullptr);
   std::vector<std::byte> temporary(size_t(candidate.temporary(view.exchange)));
   std::optional<PackedSide> packed_send, packed_receive;
   ExchangeBuffers::Side send;
-  if (!call.in_place) send = memory_of(call.send, ranks, packed_send);
-  ExchangeBuffers buffers(std::move(send), memory_of(call.receive, ranks, packed_receive),
+  if (!call.in_place) send = memory_of(call.send, view.exchange.blocks_sent(), packed_send);
+  ExchangeBuffers buffers(std::move(send),
+                          memory_of(call.receive, view.exchange.blocks_received(), packed_receive),
                           temporary);
   if (packed_send) packed_send->pack(state.own);
   if (packed_receive && call.in_place) packed_receive->pack_block(state.rank, state.own);
@@ -168,7 +170,7 @@ std::vector<int64_t> ExchangeSide::block_bytes() const {
 
 int64_t ExchangeCall::block_bytes() const {
   if (regular()) return receive.count * size_of(receive.type_of(0));
-  if (kind == collectives::Kind::all_to_all) return -1;
+  if (kind != collectives::Kind::all_gather) return -1;
   const std::vector<int64_t> sizes = receive.block_bytes();
   const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
   return sum == 0 ? 0 : std::max<int64_t>(1, sum / int64_t(sizes.size()));
@@ -179,11 +181,12 @@ CollectiveKey ExchangeCall::key(int64_t block) const {
 }
 
 ExchangeView::ExchangeView(const ExchangeCall& call, const placement::Placement& placement,
-                           int rank)
+                           int rank, const collectives::Neighbours* neighbours)
     : out_(call.send.block_bytes()),
       in_(call.receive.block_bytes()),
-      exchange{&placement, rank,         call.regular() ? call.block_bytes() : 0, out_, in_,
-               call.kind,  call.in_place} {}
+      exchange{&placement,    rank,      call.regular() ? call.block_bytes() : 0,
+               out_,          in_,       call.kind,
+               call.in_place, neighbours} {}
 
 int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
                  const std::function<int()>& library) {

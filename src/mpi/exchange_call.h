@@ -12,7 +12,8 @@
 
 namespace haichi::mpi {
 
-/// One side of the call: buffer, datatypes, and how much there is for or from each rank.
+/// One side of the call: buffer, datatypes, and how much there is for or from each rank; among
+/// neighbours, each of them, and a `rank` is a place in their list.
 struct ExchangeSide {
   void* buffer = nullptr;
   std::vector<MPI_Datatype> types;   ///< one for all ranks, or by rank
@@ -21,7 +22,7 @@ struct ExchangeSide {
   /// By rank: where the block begins, in extents of the type unless `at_bytes`.
   std::vector<int64_t> at = {};
   bool at_bytes = false;   ///< `at` counts bytes
-  bool one_block = false;  ///< the same for all ranks: of an all-gather, what is sent
+  bool one_block = false;  ///< the same `count` for all ranks: of an all-gather, what is sent
 
   MPI_Datatype type_of(int rank) const { return types[types.size() == 1 ? 0 : size_t(rank)]; }
   int64_t count_of(int rank) const { return counts.empty() ? count : counts[size_t(rank)]; }
@@ -43,17 +44,19 @@ struct ExchangeCall {
   ExchangeSide send, receive;
   collectives::Kind kind = collectives::Kind::all_to_all;
   bool in_place = false;  ///< of an all-gather: `send` is not looked at
-  bool regular() const { return receive.counts.empty(); }
+  bool regular() const { return kind != collectives::Kind::neighbours && receive.counts.empty(); }
   /// Of a block, of the mean one where all ranks know all sizes; -1 where they do not.
   int64_t block_bytes() const;
   /// `block` is block_bytes(), not 0.
   CollectiveKey key(int64_t block) const;
 };
 
-/// The call as a schedule of this rank sees it. Keeps the sizes that `exchange` points to.
+/// The call as a schedule of this rank sees it. Keeps the sizes that `exchange` points to; the
+/// neighbours are the caller's, needed for an exchange among them only.
 class ExchangeView {
  public:
-  ExchangeView(const ExchangeCall& call, const placement::Placement& placement, int rank);
+  ExchangeView(const ExchangeCall& call, const placement::Placement& placement, int rank,
+               const collectives::Neighbours* neighbours = nullptr);
   ExchangeView(const ExchangeView&) = delete;
   ExchangeView& operator=(const ExchangeView&) = delete;
 

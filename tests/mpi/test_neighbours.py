@@ -1,0 +1,87 @@
+"""All-to-alls and all-gathers among the neighbours of a topology: random exchanges, byte by byte
+and against the MPI library's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import mpis
+import pytest
+from haichi.report.load import load
+from haichi.report.model import Report
+from mpis import Mpi
+from test_exchange import RANKS, placement_file
+
+HERE = Path(__file__).parent
+CASES = 50  # of each number of ranks
+ALL = {
+    f"MPI_Neighbor_{each}"
+    for each in ("alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv")
+}
+
+
+def run(
+    mpi: Mpi, folder: Path, ranks: int, argv: list[str | Path], **settings: str
+) -> tuple[str, Report]:
+    """Output and report of a program on several nodes."""
+    if not mpi.shim.exists():
+        pytest.skip(f"no {mpi.shim.name} in this build")
+    report = folder / "report.json"
+    env = mpi.preload(
+        HAICHI_PLACEMENT=placement_file(folder, ranks), HAICHI_REPORT=str(report), **settings
+    )
+    done = mpi.run(ranks, argv, env, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, load(report)
+
+
+def run_cases(mpi: Mpi, folder: Path, ranks: int, seed: int, **settings: str) -> Report:
+    """None may be wrong, and where MPI leaves it open all bytes are as they are without haichi."""
+    program = mpi.compile(HERE / "neighbour_cases.c")
+    argv = [program, str(seed), str(CASES)]
+    out, report = run(mpi, folder, ranks, argv, **settings)
+    assert f"cases {CASES} wrong 0" in out
+    assert out == mpi.run(ranks, argv, timeout=300).stdout
+    return report
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_random_exchanges_by_trial(mpi: Mpi, tmp_path: Path, place: int) -> None:
+    sizes = RANKS[mpi.abi]
+    ranks = sizes[place % len(sizes)]
+    report = run_cases(mpi, tmp_path, ranks, 1000 * place)
+    if ranks < 2:
+        return
+    assert {each.collective for each in report.collectives} == ALL
+    tried = {c.name for each in report.collectives for c in each.candidates if c.trials}
+    assert {"library", "spread(nd_rank_shift,0)"} <= tried
+
+
+@pytest.mark.parametrize("algorithm", ["spread(nd_shift,2)", "ring"])
+def test_random_exchanges_by_one_algorithm(mpi: Mpi, tmp_path: Path, algorithm: str) -> None:
+    """What goes round all ranks is not for neighbours: the library does it."""
+    ranks = max(size for size in RANKS[mpi.abi] if size <= 8)
+    report = run_cases(mpi, tmp_path, ranks, 7000, HAICHI_COLLECTIVES_ALGORITHM=algorithm)
+    assert {each.collective for each in report.collectives} == ALL
+    expected = "library" if algorithm == "ring" else algorithm
+    assert {each.chosen for each in report.collectives} == {expected}
+
+
+def test_wrong_calls_are_the_library_s(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile(HERE / "neighbour_errors.c")
+    out, report = run(mpi, tmp_path, 4 if mpi.abi == "mpiabi" else 3, [program])
+    assert out == mpi.run(4 if mpi.abi == "mpiabi" else 3, [program]).stdout
+    assert len(re.findall(r"^negative count: [1-9]", out, re.MULTILINE)) == 3
+    assert [each.collective for each in report.collectives] == ["MPI_Neighbor_alltoallv"]
+
+
+def test_explain_names_the_choice_and_its_trials(mpi: Mpi, tmp_path: Path) -> None:
+    run_cases(mpi, tmp_path, RANKS[mpi.abi][-1], 1)
+    command = [str(mpis.ROOT / "haichi"), "explain", str(tmp_path / "report.json")]
+    done = mpis.run_bounded(command, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"MPI_Neighbor_alltoallv, blocks of any size, \d+ ranks on \d+ nodes: ", done.stdout
+    )
+    assert re.search(r"^  (library|spread\(nd_rank_shift,0\)) +\d", done.stdout, re.MULTILINE)
