@@ -62,6 +62,8 @@ class Selection {
   int chosen() const { return chosen_; }
   /// Agreed time of the chosen one in seconds: the median of its trials.
   double seconds() const { return chosen_ < 0 ? 0 : time_of(chosen_); }
+  /// The same of any candidate; 0 if it was not tried.
+  double time_of(int candidate) const;
   int64_t calls() const { return calls_; }
   int retries() const { return retries_; }
 
@@ -79,7 +81,6 @@ class Selection {
   bool drop_the_slow();
   double trials_differ_by() const;
   void look_for_drift(double mean);
-  double time_of(int candidate) const;
 
   SelectionRules rules_;
   State state_ = State::trying;
