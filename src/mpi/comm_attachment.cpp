@@ -23,9 +23,9 @@ Everything& everything() {
 
 void keep_records(const CommAttachment& attachment) {
   if (attachment.state) {
-    write_decisions(*attachment.state);
-    for (CollectiveRecord& record : attachment.state->records())
-      keep_collective_record(std::move(record));
+    const CommState& state = *attachment.state;
+    if (state.rank == 0) write_decisions(state.runtime, state.placement, state.decided());
+    for (CollectiveRecord& record : state.records()) keep_collective_record(std::move(record));
   }
   if (attachment.peers)
     for (CollectiveRecord& record : attachment.peers->records())

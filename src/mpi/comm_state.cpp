@@ -1,7 +1,6 @@
 #include "mpi/comm_state.h"
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 
 #include "generated/real.h"
@@ -9,6 +8,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/discover.h"
+#include "mpi/selection_rules.h"
 #include "topology/seats.h"
 #include "topology/shape.h"
 
@@ -21,13 +21,6 @@ using collectives::Selection;
 
 std::string name_of(const Candidate& candidate) {
   return candidate.algorithm ? candidate.text() : "library";
-}
-
-collectives::SelectionRules rules_of(const Settings& settings) {
-  collectives::SelectionRules rules;
-  rules.rounds = int(std::clamp<int64_t>(settings.number("collectives.rounds"), 1, 1000));
-  if (settings.text("collectives.prune") == "off") rules.drop = {HUGE_VAL};
-  return rules;
 }
 
 /// Gives a new state its model, where what messages cost is known. A machine that the communicator
@@ -79,7 +72,7 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   } catch (const std::bad_alloc&) {
   }
   if (agree(state.get(), own)) {
-    read_decisions(*state);
+    state->start_with(read_decisions(runtime, own, state->placement, state->rank));
     predict(*state);
     return state;
   }
@@ -122,7 +115,7 @@ Tuned& CommState::tuned(const CollectiveKey& key, collectives::Kind kind, bool r
   if (wanted == "auto" && model_ && regular && runtime.settings.text("collectives.prune") == "on")
     verdicts = prune(candidates, int64_t{1} << key.size_bin);
   const int count = int(candidates.size());
-  const collectives::SelectionRules rules = rules_of(runtime.settings);
+  const collectives::SelectionRules rules = selection_rules(runtime.settings);
   Selection selection(count, rules);
   if (const Decision* decision = earlier(key); decision && wanted == "auto")
     for (int i = 0; i < count; ++i)

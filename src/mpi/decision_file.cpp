@@ -16,8 +16,8 @@ using collectives::Decision;
 // Larger files are none of ours.
 constexpr int64_t kMostBytes = 1 << 20;
 
-DecidedFor whom(const CommState& state) {
-  return {library_version(), collectives::signature_of(state.placement)};
+DecidedFor whom(const placement::Placement& placement) {
+  return {library_version(), collectives::signature_of(placement)};
 }
 
 std::string path_of(const std::string& folder, const DecidedFor& whom) {
@@ -25,7 +25,7 @@ std::string path_of(const std::string& folder, const DecidedFor& whom) {
 }
 
 /// The text of the file; empty if there is none or it is unusable.
-std::string usable_text(CommState& state, const std::string& path, const DecidedFor& whom) {
+std::string usable_text(Runtime& runtime, const std::string& path, const DecidedFor& whom) {
   auto text = read_file(path);
   if (!text && text.error().code == ENOENT) return "";
   Status fine;
@@ -36,36 +36,37 @@ std::string usable_text(CommState& state, const std::string& path, const Decided
   else if (const auto decisions = parse_decisions(*text, whom); !decisions)
     fine = tl::unexpected(decisions.error());
   if (fine) return std::move(*text);
-  state.runtime.note(
+  runtime.note(
       fmt::format("decisions of earlier runs are ignored: {}: {}", path, fine.error().text));
   return "";
 }
 
 }  // namespace
 
-void read_decisions(CommState& state) {
-  const std::string& folder = state.runtime.settings.text("collectives.decisions");
-  if (folder.empty()) return;
-  const DecidedFor here = whom(state);
+std::vector<Decision> read_decisions(Runtime& runtime, MPI_Comm comm,
+                                     const placement::Placement& placement, int rank) {
+  const std::string& folder = runtime.settings.text("collectives.decisions");
+  if (folder.empty()) return {};
+  const DecidedFor here = whom(placement);
   const std::string text = shared_text(
-      state.own, state.rank == 0 ? usable_text(state, path_of(folder, here), here) : std::string());
-  if (text.empty()) return;
+      comm, rank == 0 ? usable_text(runtime, path_of(folder, here), here) : std::string());
+  if (text.empty()) return {};
   // What rank 0 found usable, every rank does: the text is the same.
-  if (auto decisions = parse_decisions(text, here)) state.start_with(std::move(*decisions));
+  return parse_decisions(text, here).value_or(std::vector<Decision>());
 }
 
-void write_decisions(const CommState& state) {
-  const std::string& folder = state.runtime.settings.text("collectives.decisions");
-  const std::vector<Decision> now = state.decided();
-  if (folder.empty() || state.rank != 0 || now.empty()) return;
-  const DecidedFor here = whom(state);
+void write_decisions(Runtime& runtime, const placement::Placement& placement,
+                     const std::vector<Decision>& decided) {
+  const std::string& folder = runtime.settings.text("collectives.decisions");
+  if (folder.empty() || decided.empty()) return;
+  const DecidedFor here = whom(placement);
   const std::string path = path_of(folder, here);
   std::vector<Decision> old;
   if (const auto text = read_file(path))
     if (auto known = parse_decisions(*text, here)) old = std::move(*known);
   const auto written =
-      write_file_atomically(path, decisions_text(here, joined(std::move(old), now)));
-  if (!written) state.runtime.note(fmt::format("decisions are not kept: {}", written.error().text));
+      write_file_atomically(path, decisions_text(here, joined(std::move(old), decided)));
+  if (!written) runtime.note(fmt::format("decisions are not kept: {}", written.error().text));
 }
 
 }  // namespace haichi::mpi

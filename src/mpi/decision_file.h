@@ -2,16 +2,25 @@
 // MPI ABI and placement.
 #pragma once
 
-#include "mpi/comm_state.h"
+#include <mpi.h>
+
+#include <vector>
+
+#include "collectives/decisions.h"
+#include "mpi/runtime.h"
+#include "placement/placement.h"
 
 namespace haichi::mpi {
 
-/// Gives a new state what earlier runs decided. Collective over the state's communicator: its rank
-/// 0 reads. A file that is damaged or holds for something else is ignored, with a note.
-void read_decisions(CommState& state);
+/// What earlier runs decided for a communicator of this placement; the same on all its ranks.
+/// Collective: its rank 0 reads. A file that is damaged or holds for something else is ignored,
+/// with a note.
+std::vector<collectives::Decision> read_decisions(Runtime& runtime, MPI_Comm comm,
+                                                  const placement::Placement& placement, int rank);
 
-/// Adds what this run decided; on rank 0 alone does it do anything. The file is replaced as a whole
+/// Adds what this run decided; only rank 0 of the communicator may. The file is replaced as a whole
 /// or stays as it was; a folder that cannot be written is a note.
-void write_decisions(const CommState& state);
+void write_decisions(Runtime& runtime, const placement::Placement& placement,
+                     const std::vector<collectives::Decision>& decided);
 
 }  // namespace haichi::mpi
