@@ -82,6 +82,10 @@ constexpr Setting kTable[] = {
     {"io.thread", "HAICHI_IO_THREAD", "haichi_thread", Kind::choice, "auto", "auto|on|off",
      "Whether a thread of each aggregator reads and writes the file while messages travel; auto is "
      "where the ranks are on several nodes and there is more than one cycle."},
+    {"io.tune", "HAICHI_IO_TUNE", "haichi_tune", Kind::choice, "off", "on|off",
+     "on chooses order and window of exchanges between nodes by trial, from access to access, "
+     "unless "
+     "io.order or io.window is given; collectives.rounds and collectives.decisions hold here too."},
     {"io.window", "HAICHI_IO_WINDOW", "haichi_comm_window", Kind::integer, "32", "",
      "Most sends a rank has outstanding in an exchange; 0 is no limit."},
     {"io.write", "HAICHI_IO_WRITE", "romio_cb_write", Kind::choice, "automatic",

@@ -15,7 +15,7 @@
 
 namespace haichi::mpi {
 
-/// Fixed-size record of one rank, gathered on all (352 bytes a rank).
+/// Fixed-size record of one rank, gathered on all (360 bytes a rank).
 struct Announcement {
   uint64_t options;    ///< fingerprint of the hints in force
   int64_t window;      ///< largest collective buffer in bytes that this rank can do with; 0: this
@@ -28,6 +28,7 @@ struct Announcement {
   int64_t file_size;       ///< seen by an aggregator, else -1
   int32_t has_file;        ///< 1 if the rank could access the file itself
   int32_t library_writes;  ///< 1 if nonblocking writes of the library may be under way
+  uint64_t tuning;         ///< TunedAccess::announced()
   /// Size of the encoded access if it fits below; 0 if it must be asked for.
   int64_t encoded_size;
   std::byte encoded[264];

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <new>
 #include <optional>
-#include <tuple>
-#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -14,6 +12,7 @@
 #include "mpi/agreement.h"
 #include "mpi/call_trace.h"
 #include "mpi/compat/handles.h"
+#include "mpi/exchange_tuning.h"
 #include "mpi/executor.h"
 #include "mpi/own_part_io.h"
 #include "mpiio/collective_buffer.h"
@@ -124,7 +123,8 @@ struct Carried {
 
 /// Carries the access out as planned.
 Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
-                 const std::vector<Announcement>& all, CallRecord& record, CallTrace& trace) {
+                 const std::vector<Announcement>& all, TunedAccess& tuning, CallRecord& record,
+                 CallTrace& trace) {
   const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
   mpiio::TwoPhaseOptions options = state.options();
   std::vector<mpiio::RankDemand> demands;
@@ -144,8 +144,9 @@ Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
                        (*announced)[r].empty() ? nullptr : &(*announced)[r]});
   }
   request.access.clip(limit);
-  const mpiio::TwoPhasePlan plan =
+  mpiio::TwoPhasePlan plan =
       mpiio::plan_two_phase(state.placement, options, call.direction, demands);
+  tuning.choose(plan, all);
   describe(record, state, plan, all);
   if (plan.direct) {
     const Status done = transfer_own_part(state, call, request, trace);
@@ -168,10 +169,10 @@ Carried transfer(FileState& state, const CollectiveCall& call, Request& request,
 /// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the
 /// job ends, with a word, instead of hanging.
 Carried transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
-                          const std::vector<Announcement>& all, CallRecord& record,
-                          CallTrace& trace) {
+                          const std::vector<Announcement>& all, TunedAccess& tuning,
+                          CallRecord& record, CallTrace& trace) {
   try {
-    return transfer(state, call, request, all, record, trace);
+    return transfer(state, call, request, all, tuning, record, trace);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
         call.name);
@@ -180,18 +181,23 @@ Carried transfer_or_abort(FileState& state, const CollectiveCall& call, Request&
   }
 }
 
-/// The worst error of all ranks and the time of the slowest: what failed on an aggregator failed
-/// for those whose bytes it had.
-std::pair<int, int64_t> agree_on_outcome(FileState& state, int code, int64_t elapsed_ns,
-                                         CallTrace& trace) {
-  const int64_t mine[2] = {code, elapsed_ns};
-  int64_t worst[2] = {mine[0], mine[1]};
+/// What the ranks agree on when an exchange is over.
+struct Worst {
+  int code;              ///< of all ranks: what failed on an aggregator failed for those whose
+                         ///< bytes it had
+  int64_t elapsed_ns;    ///< of the slowest rank, in the call
+  int64_t exchanged_ns;  ///< the same since the ranks met: who came late does not count
+};
+
+Worst agree_on_outcome(FileState& state, const Worst& own, CallTrace& trace) {
+  const int64_t mine[3] = {own.code, own.elapsed_ns, own.exchanged_ns};
+  int64_t worst[3] = {mine[0], mine[1], mine[2]};
   const int64_t begin_ns = now_ns();
-  if (real().Allreduce(mine, worst, 2, handles().int64, handles().op_max, state.comm) !=
+  if (real().Allreduce(mine, worst, 3, handles().int64, handles().op_max, state.comm) !=
       MPI_SUCCESS)
     worst[0] = std::max<int64_t>(worst[0], EIO);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
-  return {int(worst[0]), worst[1]};
+  return {int(worst[0]), worst[1], worst[2]};
 }
 
 /// Sees that there is memory for the exchange before the ranks depend on each other.
@@ -212,16 +218,22 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   if (request.refusal.empty()) give_window(state, request);
   CallTrace trace(state, record);
   CollectiveOutcome outcome;
-  const auto all = agree(state, announce(state, request.access, request.window));
-  trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
+  TunedAccess tuning(state);
+  Announcement own = announce(state, request.access, request.window);
+  own.tuning = tuning.announced();
+  const auto all = agree(state, own);
+  const int64_t met_ns = now_ns();
+  trace.add(trace::Phase::agree, 0, begin_ns, met_ns, 0);
   const std::string why_not = all ? objection(*all) : all.error().text;
   if (why_not.empty()) {
     outcome.taken = record.handled = true;
-    auto [code, alone] = transfer_or_abort(state, call, request, *all, record, trace);
-    record.elapsed_ns = now_ns() - begin_ns;
-    if (!alone)
-      std::tie(code, record.elapsed_ns) = agree_on_outcome(state, code, record.elapsed_ns, trace);
-    outcome.error = error_class_of(code);
+    const auto [code, alone] = transfer_or_abort(state, call, request, *all, tuning, record, trace);
+    const int64_t end_ns = now_ns();
+    Worst worst = {code, end_ns - begin_ns, end_ns - met_ns};
+    if (!alone) worst = agree_on_outcome(state, worst, trace);
+    record.elapsed_ns = worst.elapsed_ns;
+    if (worst.code == 0) tuning.took(worst.exchanged_ns);
+    outcome.error = error_class_of(worst.code);
     outcome.bytes = request.access.end() - request.access.begin();
     if (!call.offset) move_pointer(file, state, request, outcome.bytes);
   } else {

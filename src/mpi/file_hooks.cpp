@@ -12,6 +12,7 @@
 #include "mpi/compat/view_types.h"
 #include "mpi/datatype.h"
 #include "mpi/discover.h"
+#include "mpi/exchange_tuning.h"
 #include "mpi/file_state.h"
 
 namespace haichi::mpi {
@@ -62,10 +63,28 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
                                       int amode, MPI_Info info, bool opened) {
   auto state = opened ? own_state(runtime, own, filename, amode, info) : nullptr;
   // Rank 0 names the file; the smallest of all answers is the agreed one.
-  enum { taken, named, with_descriptor, left_alone, stripe_unit, stripes, answers };
-  int64_t answer[answers] = {
-      state != nullptr, INT64_MAX, state && state->has_descriptor(), state && state->switched_off(),
-      INT64_MAX,        INT64_MAX};
+  enum {
+    taken,
+    named,
+    with_descriptor,
+    left_alone,
+    stripe_unit,
+    stripes,
+    tuned,
+    least_group,
+    minus_greatest_group,
+    answers
+  };
+  const auto group = state ? find_tuning(state->world_rank) : nullptr;
+  int64_t answer[answers] = {state != nullptr,
+                             INT64_MAX,
+                             state && state->has_descriptor(),
+                             state && state->switched_off(),
+                             INT64_MAX,
+                             INT64_MAX,
+                             state && state->wants_tuning() && (group || room_for_tuning()),
+                             group ? group->id : 0,
+                             group ? -group->id : 0};
   if (state && state->rank == 0) {
     answer[named] = (int64_t{runtime.rank} << 32) | g_files_opened.fetch_add(1);
     if (const auto striping = state->striping()) {
@@ -92,6 +111,9 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
   state->record.key = agreed[named];
   if (agreed[stripes] != INT64_MAX) state->take_striping({agreed[stripe_unit], agreed[stripes]});
   state->nonblocking_too = agreed[with_descriptor];
+  const int64_t common = agreed[least_group];
+  const bool all_have_it = common != 0 && common == -agreed[minus_greatest_group];
+  if (agreed[tuned]) state->tuning = all_have_it ? group : begin_tuning(*state);
   return state;
 }
 

@@ -109,6 +109,8 @@ void FileState::take_hints(MPI_Info info) {
         ignored.push_back(hint);
       continue;
     }
+    // A program may hand on all hints of another file, which asks for nothing.
+    if (settings_.text(known->key) == value) continue;
     if (auto done = settings_.set(known->key, value, "hint"); !done)
       runtime.note(fmt::format("{}: hint {}", path, done.error().text));
   }
@@ -207,6 +209,11 @@ mpiio::Holes FileState::holes() const {
   const std::string& name = settings_.text("io.holes");
   if (name == "separate") return mpiio::Holes::separate;
   return name == "rmw" ? mpiio::Holes::rmw : mpiio::Holes::automatic;
+}
+
+bool FileState::wants_tuning() const {
+  return settings_.text("io.tune") == "on" && placement.nodes() > 1 &&
+         settings_.source("io.order") == "default" && settings_.source("io.window") == "default";
 }
 
 const std::vector<int>& FileState::aggregator_ranks() {

@@ -23,6 +23,8 @@
 
 namespace haichi::mpi {
 
+class TuningGroup;
+
 /// The split collectives (MPI 4.1, section 14.4.5).
 enum class Split {
   write_all,
@@ -102,6 +104,9 @@ class FileState {
   /// The part of it that is the view's, as far as haichi can decode it.
   const std::string& view_refusal() const { return view_refusal_; }
   bool switched_off() const { return settings_.text("io.enable") == "off"; }
+  /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one
+  /// of them.
+  bool wants_tuning() const;
 
   Runtime& runtime;
   std::mutex mutex;
@@ -124,6 +129,8 @@ class FileState {
   /// Set by a nonblocking write of the library's; nobody tells when that is complete, but where MPI
   /// forbids outstanding requests of a file (sync, set_view, set_size) there are none.
   bool library_writes = false;
+
+  std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
 
   FileRecord record;
 

@@ -13,6 +13,7 @@
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
+#include "mpi/exchange_tuning.h"
 #include "mpi/machine_file.h"
 #include "mpi/run_report.h"
 
@@ -139,6 +140,7 @@ void Runtime::stop() {
   Runtime* const runtime = g_runtime.exchange(nullptr, std::memory_order_acq_rel);
   if (runtime == nullptr) return;
   forget_attachments();
+  forget_tuning();
   write_run_report(*runtime);
   delete runtime;
 }

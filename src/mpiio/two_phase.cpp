@@ -149,19 +149,25 @@ double messages_spared(const placement::Placement& placement, const TwoPhasePlan
 
 /// Decides on streams of nodes: sets what the plan has of them and says why.
 void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& options,
-                  const std::vector<RankDemand>& demands, TwoPhasePlan& plan) {
+                  TwoPhasePlan& plan) {
   const bool some_have_company = placement.ranks() > placement.nodes();
   if (placement.nodes() == 1 || !some_have_company || !options.may_share ||
       options.node_streams == Choice::off || plan.domains.cycles() == 0)
     return;
-  const int64_t mean = mean_message(plan, demands);
   const bool asked = options.node_streams == Choice::on;
-  if (!asked && (mean > kStreamedPart || messages_spared(placement, plan) < kLeastSpared)) return;
+  if (!asked && (plan.message > kStreamedPart || messages_spared(placement, plan) < kLeastSpared))
+    return;
   plan.stream_part = asked ? plan.window_bytes : kStreamedPart;
   plan.stream_memory = options.stream_memory;
   plan.why.push_back(fmt::format(
       "one message per node, aggregator and cycle between nodes: {}a rank has {} bytes in the mean",
-      asked ? "asked for; " : "", mean));
+      asked ? "asked for; " : "", plan.message));
+}
+
+/// The last of a plan's reasons.
+std::string why_issued(const TwoPhasePlan& plan) {
+  return fmt::format("messages in order {}, at most {} sends outstanding", name_of(plan.order),
+                     plan.window ? std::to_string(plan.window) : "any number of");
 }
 
 }  // namespace
@@ -233,11 +239,17 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   std::string thread = why_file_thread(placement, options, result.domains.cycles());
   result.file_thread = !thread.empty();
   if (result.file_thread) result.why.push_back(std::move(thread));
-  plan_streams(placement, options, demands, result);
-  result.why.push_back(
-      fmt::format("messages in order {}, at most {} sends outstanding", name_of(options.order),
-                  options.window ? std::to_string(options.window) : "any number of"));
+  result.message = mean_message(result, demands);
+  plan_streams(placement, options, result);
+  result.why.push_back(why_issued(result));
   return result;
+}
+
+void issue_otherwise(TwoPhasePlan& plan, plan::IssueOrder order, int window,
+                     std::string_view because) {
+  plan.order = order;
+  plan.window = window;
+  plan.why.back() = fmt::format("{}: {}", why_issued(plan), because);
 }
 
 TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan,

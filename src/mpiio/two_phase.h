@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/machine.h"
@@ -74,6 +75,7 @@ struct TwoPhasePlan {
   int64_t stream_part = 0;
   int64_t stream_memory = 0;  ///< most bytes of memory for that, for each rank of a node
   int64_t must_cross = -1;    ///< bytes that cross the network with any domains; -1: not known
+  int64_t message = 0;        ///< bytes that a rank has for an aggregator in a cycle, in the mean
   std::vector<std::string> why;
 };
 
@@ -90,6 +92,11 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
 /// `demands[r]` is that of rank r.
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
                             Direction direction, const std::vector<RankDemand>& demands);
+
+/// Gives a plan that is not direct another order and window than those of the options; `because`
+/// is said with them.
+void issue_otherwise(TwoPhasePlan& plan, plan::IssueOrder order, int window,
+                     std::string_view because);
 
 class NodeStreams;
 

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import mpis
@@ -151,6 +152,63 @@ def test_write_error_in_a_later_cycle(mpi: mpis.Mpi, tmp_path: Path, faultio: Pa
     assert probe.classes("write") == {"NO_SPACE"}
     assert probe.done.returncode == 0
     assert file.read_bytes() == whole_file()[:14000]
+
+
+def test_an_access_that_fails_is_no_trial(mpi: mpis.Mpi, tmp_path: Path, faultio: Path) -> None:
+    """Its time says nothing of the order. Which accesses count must not differ between the ranks
+    that failed and the others."""
+    placement, report = tmp_path / "placement.json", tmp_path / "report.json"
+    placement.write_text(json.dumps({"version": 1, "map": [[0, 2, 2, 1]]}))
+    rounds, written = 12, 128 << 10  # bytes of an aggregator in a round
+    environment = mpi.preload(
+        FAULT_PATH="x.dat",
+        FAULT_WRITE="EIO",
+        FAULT_AFTER=str(5 * written),
+        HAICHI_IO_AGGREGATORS="4",
+        HAICHI_IO_TUNE="on",
+        HAICHI_PLACEMENT=str(placement),
+        HAICHI_REPORT=str(report),
+    )
+    environment["LD_PRELOAD"] += f":{faultio}"
+    program = mpi.compile(HERE.parent / "mpi" / "tuned_io.c")
+    done = mpi.run(4, [program, tmp_path / "x.dat", str(rounds)], environment, timeout=120)
+    assert done.returncode == 1  # the program counts the errors that it gets
+    found = json.loads(report.read_text())
+    counted = {each["collective"].split(",")[0]: each["calls"] for each in found["collectives"]}
+    assert counted == {"two-phase write": 5 - 1, "two-phase read": rounds - 1}
+    assert not [note for note in found["notes"] if "trials differ" in note]
+
+
+@pytest.fixture(params=["full", "read-only"])
+def no_room(request: pytest.FixtureRequest, small_disk: Path) -> Path:
+    """A folder on a file system that takes no more."""
+    if request.param == "full":
+        with (small_disk / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+            while True:
+                filler.write(bytes(4096))
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    return small_disk
+
+
+def test_no_room_for_decisions_is_a_note(mpi: mpis.Mpi, tmp_path: Path, no_room: Path) -> None:
+    """The program's calls are right, and nothing half-written is left."""
+    before = sorted(no_room.iterdir())
+    placement, report = tmp_path / "placement.json", tmp_path / "report.json"
+    placement.write_text(json.dumps({"version": 1, "map": [[0, 3, 1, 1]]}))
+    environment = mpi.preload(
+        HAICHI_COLLECTIVES_DECISIONS=str(no_room),
+        HAICHI_COLLECTIVES_ROUNDS="2",
+        HAICHI_PLACEMENT=str(placement),
+        HAICHI_REPORT=str(report),
+    )
+    program = mpi.compile(HERE.parent / "mpi" / "exchange_repeated.c")
+    done = mpi.run(3, [program, "40"], environment, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "40 calls right" in done.stdout
+    notes = json.loads(report.read_text())["notes"]
+    assert len([note for note in notes if "decisions are not kept" in note]) == 1
+    assert sorted(no_room.iterdir()) == before
 
 
 @pytest.mark.parametrize("fault", [{"FAULT_MEMORY": "EMFILE"}, {"FAULT_PAGES": "ENOSPC"}], ids=str)

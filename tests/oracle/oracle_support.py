@@ -53,6 +53,8 @@ class Job:
     first: int = 0
     options: tuple[str, ...] = field(default=())
     """Which features the cases have, instead of all but AVOID."""
+    tuned: bool = False
+    """Order and window by trial, where the case names neither."""
 
     def __str__(self) -> str:
         more = "".join(self.options[:1]).replace("--", "-")
@@ -71,6 +73,7 @@ class Job:
             **preloads(str(mpi.shim), yielding(mpi)),
             "HAICHI_REPORT": str(self.report(folder)),
             "HAICHI_PLACEMENT": str(placement(self.nodes, self.ranks, folder)),
+            "HAICHI_IO_TUNE": "on" if self.tuned else "off",
         }
 
     def report(self, folder: Path) -> Path:

@@ -69,7 +69,7 @@ def read(files: Sequence[Path]) -> Findings:
             notes += [
                 f"{name}: {each.collective} was still being tried; a longer run knows more"
                 for each in document.collectives
-                if each.chosen and not each.locked
+                if each.collective in FUNCTIONS and each.chosen and not each.locked
             ]
         else:
             libraries.setdefault(document.library, name)

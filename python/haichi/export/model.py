@@ -15,17 +15,21 @@ from haichi.report.model import Form
 class Decision(Form):
     """The choice for calls of one kind."""
 
-    collective: str = Field(description="Name of the MPI function, e.g. `MPI_Alltoall`.")
+    collective: str = Field(
+        description="Name of the MPI function, e.g. `MPI_Alltoall`; or of accesses to files, as in "
+        "`haichi.report/1`."
+    )
     size_bin: Annotated[int, Field(ge=0, le=62)] | None = Field(
         None,
-        description="log2 of the bytes of a block from rank to rank, rounded down. Absent where "
-        "blocks differ in size.",
+        description="log2 of the bytes of a block from rank to rank, rounded down; of accesses to "
+        "files, of a rank's. Absent where blocks differ in size.",
     )
     chosen: str = Field(description="The candidate, as in `haichi.report/1`.")
     seconds: float = Field(
         gt=0,
         allow_inf_nan=False,
-        description="Time of a call when it was chosen, in seconds, mean over the ranks.",
+        description="Time of a call when it was chosen, in seconds, mean over the ranks; of "
+        "accesses to files, of the slowest rank.",
     )
 
 

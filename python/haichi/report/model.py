@@ -256,15 +256,16 @@ class File(Form):
 
 
 class Candidate(Form):
-    """One algorithm that a collective could take."""
+    """One algorithm that a collective could take, or one order and window of an exchange."""
 
     name: str = Field(
         description="`library` is the MPI library's own; else as `haichi simulate --algorithm` "
-        "takes it, e.g. `bruck(4)`."
+        "takes it, e.g. `bruck(4)`. Of accesses to files order and window: `nd_rank_shift,32`."
     )
     trials: list[Seconds] = Field(
         default_factory=list,
-        description="Time of each trial in seconds, mean over the ranks.",
+        description="Time of each trial in seconds, mean over the ranks. Of accesses to files, of "
+        "the slowest rank since the ranks met, as if it had accessed `block_at_least` bytes.",
     )
     dropped: bool = Field(False, description="True if it was too slow to be tried, or again.")
     predicted_seconds: Seconds | None = Field(
@@ -275,19 +276,25 @@ class Candidate(Form):
 
 class Collective(Form):
     """How calls of one collective on one communicator were carried out; calls with blocks of other
-    sizes have entries of their own (paper 004, section 3.2)."""
+    sizes have entries of their own (paper 004, section 3.2). Or accesses of one kind by one group
+    of ranks, whose order and window were chosen by trial (`io.tune`)."""
 
-    collective: str = Field(description="Name of the MPI function, e.g. `MPI_Alltoall`.")
+    collective: str = Field(
+        description="Name of the MPI function, e.g. `MPI_Alltoall`; of accesses to files, what is "
+        "alike of them: `two-phase write, 4 aggregators, messages from 16384 bytes`."
+    )
     ranks: int = Field(ge=1, description="Ranks of the communicator.")
     nodes: int = Field(ge=1, description="Nodes that they are on.")
     block_at_least: Bytes | None = Field(
         None,
         description="The blocks from rank to rank have so many bytes or more, and less than twice "
-        "as many. Absent where blocks differ in size.",
+        "as many; of accesses to files, what a rank accesses in the mean. Absent where blocks "
+        "differ in size.",
     )
     calls: NonNegativeInt = Field(
         description="Calls that haichi counted: all but the communicator's first blocking one. Of "
-        "persistent operations of haichi's, their starts."
+        "persistent operations of haichi's, their starts. Of accesses to files, all but the first "
+        "of their kind and those that failed."
     )
     seconds: Seconds = Field(
         description="Time of the communicator's rank 0 in them, in seconds; of nonblocking ones of "

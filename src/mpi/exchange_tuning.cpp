@@ -1,0 +1,156 @@
+#include "mpi/exchange_tuning.h"
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <numeric>
+
+#include "mpi/collective_report.h"
+#include "mpi/decision_file.h"
+#include "mpi/selection_rules.h"
+#include "plan/order_window.h"
+
+namespace haichi::mpi {
+namespace {
+
+using collectives::ExchangeKey;
+using collectives::TunedExchange;
+using plan::OrderWindow;
+
+constexpr size_t kMostGroups = 64;
+// Messages of a cycle are issued before those of the one before it are waited for.
+constexpr int kCyclesUnderWay = 2;
+
+struct Groups {
+  std::mutex mutex;
+  std::map<std::vector<int>, std::shared_ptr<TuningGroup>> of;
+};
+
+Groups& groups() {
+  static Groups* const instance = new Groups;  // never destroyed: hooks may run very late
+  return *instance;
+}
+
+/// True if the plan has messages between nodes, as far as that is known.
+bool crosses(const placement::Placement& placement, const mpiio::TwoPhasePlan& plan) {
+  return !plan.direct && placement.nodes() > 1 && plan.domains.cycles() > 0 && plan.must_cross != 0;
+}
+
+std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
+                                  const mpiio::TwoPhasePlan& plan) {
+  std::vector<int> ranks(size_t(placement.ranks()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const std::vector<int>& aggregators = plan.aggregators.ranks;
+  const bool writing = plan.direction == mpiio::Direction::write;
+  return plan::pairs_to_try(
+      placement,
+      {writing ? ranks : aggregators, writing ? aggregators : ranks, !plan.shares, kCyclesUnderWay},
+      {plan.order, plan.window});
+}
+
+CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
+                           const placement::Placement& placement) {
+  const collectives::Selection& selection = tuned.selection;
+  CollectiveRecord record;
+  record.collective = key.text();
+  record.ranks = placement.ranks();
+  record.nodes = placement.nodes();
+  record.size_bin = key.size_bin;
+  record.calls = selection.calls();
+  record.retries = selection.retries();
+  record.locked = selection.state() == collectives::Selection::State::locked;
+  record.seconds = tuned.seconds;
+  record.why = tuned.why;
+  for (size_t i = 0; i < tuned.pairs.size(); ++i) {
+    const auto& trials = selection.trials()[i];
+    record.candidates.push_back({tuned.pairs[i].text(), trials.seconds, trials.dropped});
+  }
+  if (const int chosen = selection.chosen(); chosen >= 0)
+    record.chosen = record.candidates[size_t(chosen)].name;
+  return record;
+}
+
+}  // namespace
+
+TuningGroup::TuningGroup(FileState& state)
+    : id(state.record.key + 1),
+      tuner(selection_rules(state.runtime.settings)),
+      runtime_(state.runtime),
+      placement_(state.placement),
+      rank_(state.rank) {}
+
+void TuningGroup::keep() const {
+  if (rank_ != 0) return;
+  write_decisions(runtime_, placement_, tuner.decided());
+  for (const auto& [key, tuned] : tuner.keys())
+    keep_collective_record(record_of(key, tuned, placement_));
+}
+
+std::shared_ptr<TuningGroup> find_tuning(const std::vector<int>& world_rank) {
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  const auto known = all.of.find(world_rank);
+  return known == all.of.end() ? nullptr : known->second;
+}
+
+bool room_for_tuning() {
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  return all.of.size() < kMostGroups;
+}
+
+std::shared_ptr<TuningGroup> begin_tuning(FileState& state) try {
+  auto group = std::make_shared<TuningGroup>(state);
+  group->tuner.start_with(read_decisions(state.runtime, state.comm, state.placement, state.rank));
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  std::shared_ptr<TuningGroup>& kept = all.of[state.world_rank];
+  if (!kept || kept->id < group->id) kept = group;
+  return group;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+void forget_tuning() {
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  for (const auto& [ranks, group] : all.of) group->keep();
+  all.of.clear();
+}
+
+TunedAccess::TunedAccess(FileState& state) : state_(state) {
+  if (!state.tuning || !state.wants_tuning()) return;
+  turn_ = std::unique_lock(state.tuning->mutex, std::try_to_lock);
+  if (turn_) announced_ = state.tuning->tuner.told();
+}
+
+void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const std::vector<Announcement>& all) {
+  if (announced_ == 0) return;
+  TuningGroup& group = *state_.tuning;
+  for (const Announcement& each : all) {
+    if (each.tuning == announced_) continue;
+    if (each.tuning != 0 && !group.parted) {
+      group.parted = true;
+      state_.runtime.note("order and window are not tuned: the ranks' trials differ");
+    }
+    return;
+  }
+  if (!crosses(state_.placement, plan)) return;
+  bytes_ = 0;
+  for (const Announcement& each : all) bytes_ += each.bytes;
+  bytes_ /= int64_t(all.size());
+  const ExchangeKey key = {plan.direction == mpiio::Direction::write, collectives::bin_of(bytes_),
+                           collectives::bin_of(plan.message), int(plan.aggregators.ranks.size()),
+                           plan.stream_part > 0};
+  const TunedExchange* tuned = group.tuner.find(key);
+  if (tuned == nullptr) tuned = &group.tuner.begin(key, pairs_of(state_.placement, plan));
+  const OrderWindow pair = tuned->next();
+  mpiio::issue_otherwise(plan, pair.order, pair.window, group.tuner.why_next(key));
+  key_ = key;
+}
+
+void TunedAccess::took(int64_t ns) {
+  if (key_) state_.tuning->tuner.took(*key_, double(ns) * 1e-9, bytes_);
+}
+
+}  // namespace haichi::mpi
