@@ -11,7 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from haichi import jobs, mpi
-from haichi.measure import cases, comparison, hpio_network, network, one_node, record, trial
+from haichi.measure import (
+    cases,
+    comparison,
+    hpio_network,
+    network,
+    one_node,
+    record,
+    trial,
+    tuned_io,
+)
 from haichi.measure.cases import Plan
 from haichi.measure.model import Case, Claim, Environment, Measurement, Samples
 from haichi.measure.patterns import Hpio
@@ -362,3 +371,26 @@ def test_measurement_is_saved_with_its_samples(tmp_path: Path) -> None:
     assert made.valid
     made.cases[0].problems.append("broken")
     assert not made.valid
+
+
+def test_a_choice_is_held_against_what_is_set_and_the_best_fixed_pair() -> None:
+    made = [
+        sampled("openmpi", DEFAULT.name, [2.0, 2.2, 2.4], [1.0]),
+        sampled("openmpi", tuned_io.TRIALS, [3.3, 1.1], [1.2, 1.0]),
+        sampled("openmpi", tuned_io.TUNED, [1.1], [1.0]),
+        sampled("openmpi", "pairwise,4", [1.0], [1.5]),
+        sampled("openmpi", "rank,32", [4.0], [4.0]),
+    ]
+    found = tuned_io.claims("HPIO", made)
+    assert [claim.ratio for claim in found] == pytest.approx([2.0, 1 / 1.1, 1.0, 1.0, 1.0, 1.1])
+    assert "HPIO, write: best fixed (pairwise,4) / tuned" in found[1].what
+    assert f"HPIO, read: best fixed ({DEFAULT.name}) / tuned" in found[4].what
+
+
+def test_all_pairs_of_a_cell_have_its_settings(tmp_path: Path) -> None:
+    for exchange in tuned_io.EXCHANGES:
+        made = tuned_io.variants(exchange, tmp_path)
+        assert [each.name for each in made[:2]] == [DEFAULT.name, tuned_io.TUNED]
+        assert len({each.name for each in made}) == 2 + len(tuned_io.PAIRS)
+        assert all(exchange.settings.items() <= each.settings.items() for each in made)
+        assert ["HAICHI_IO_TUNE" in each.settings for each in made[:3]] == [False, True, False]

@@ -27,6 +27,7 @@ from haichi.measure import (
     regret,
     scale,
     truth,
+    tuned_io,
 )
 from haichi.measure.model import Measurement
 from haichi.measure.places import temporary_lab, temporary_machine
@@ -222,6 +223,37 @@ def issue_orders_command(
             progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "issue-orders.json")
+
+
+@app.command("tuned-io")
+def tuned_io_command(
+    repetitions: Repetitions = 3,
+    which: Which = None,
+    mapping: Annotated[
+        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
+    ] = None,
+    exchange: Annotated[
+        list[str] | None,
+        typer.Option(help="Aggregators and buffer, as in `16 aggregators, 4 MiB`; repeatable."),
+    ] = None,
+    rate: Rate = "100mbit",
+    yields: Yields = "ucx",
+    out: Out = None,
+) -> None:
+    """HPIO of 16 ranks on 4 nodes in the lab (root): issue order and sends outstanding as set, by
+    trial, and every pair that is tried."""
+    with one_line(), temporary_lab(tuned_io.NODES, rate) as place:
+        known = {each.name: each for each in tuned_io.EXCHANGES}
+        measurement = tuned_io.measure(
+            place,
+            repetitions,
+            which or MPIS,
+            choose("--mapping", mapping, tuned_io.MAPPINGS),
+            [known[name] for name in choose("--exchange", exchange, known)],
+            yields,
+            progress_on(record.console(stderr=True)),
+        )
+    finish(measurement, out or paths.OUT / "measure" / "tuned-io.json")
 
 
 @app.command("one-node")
