@@ -1,9 +1,11 @@
 #include "mpi/operations.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "base/clock.h"
+#include "mpi/compat/handles.h"
 
 namespace haichi::mpi {
 
@@ -15,7 +17,7 @@ struct OpenOperation {
   const std::function<void()> complete_request;
 
   std::mutex advancing;
-  bool complete = false;
+  std::atomic<bool> complete = false;
 };
 
 namespace {
@@ -31,15 +33,17 @@ Table& table() {
 }
 
 void complete(OpenOperation& open) {
+  // First, since the handle may stand for another request as soon as this one is complete.
+  if (!open.operation->failed()) forget_operation(open.request);
   open.complete = true;
-  {
-    // First, since the handle may stand for another request as soon as this one is complete.
-    Table& all = table();
-    const std::lock_guard guard(all.mutex);
-    all.open.erase(open.request);
-  }
-  g_open_operations.fetch_sub(1, std::memory_order_relaxed);
   open.complete_request();
+}
+
+std::shared_ptr<OpenOperation> find(MPI_Request request) {
+  Table& all = table();
+  const std::lock_guard guard(all.mutex);
+  const auto found = all.open.find(request);
+  return found == all.open.end() ? nullptr : found->second;
 }
 
 Progress advance(OpenOperation& open) {
@@ -49,6 +53,19 @@ Progress advance(OpenOperation& open) {
   const Progress made = open.operation->advance();
   if (made == Progress::complete) complete(open);
   return made;
+}
+
+/// Says that request `index` of `count` ended with `code`. Where nothing failed before, the library
+/// has left that field of all statuses alone.
+int put_into_status(int result, const Told& told, int count, int index, int code) {
+  if (told.statuses == MPI_STATUSES_IGNORE) return MPI_ERR_IN_STATUS;
+  const int given = told.indices ? *told.number : count;
+  for (int i = 0; result != MPI_ERR_IN_STATUS && i < given; ++i)
+    told.statuses[i].MPI_ERROR = MPI_SUCCESS;
+  const auto at = told.indices ? std::find(told.indices, told.indices + given, index) - told.indices
+                               : ptrdiff_t(index);
+  told.statuses[at].MPI_ERROR = code;
+  return MPI_ERR_IN_STATUS;
 }
 
 }  // namespace
@@ -63,29 +80,59 @@ void open_operation(std::shared_ptr<Operation> operation, MPI_Request request,
   g_open_operations.fetch_add(1, std::memory_order_relaxed);
 }
 
-OperationsAmong::OperationsAmong(const MPI_Request* requests, int count) : begin_ns_(now_ns()) {
+void let_go_of_operation(MPI_Request request) {
+  const auto open = find(request);
+  if (!open || !open->operation->needs_nobody()) return;
+  const std::lock_guard advancing(open->advancing);
+  if (open->complete) return;
+  forget_operation(request);
+  open->complete = true;
+  open->complete_request();
+}
+
+void forget_operation(MPI_Request request) {
+  Table& all = table();
+  const std::lock_guard guard(all.mutex);
+  if (all.open.erase(request) > 0) g_open_operations.fetch_sub(1, std::memory_order_relaxed);
+}
+
+OperationsAmong::OperationsAmong(const MPI_Request* requests, int count)
+    : requests_(requests), count_(count), begin_ns_(now_ns()) {
   Table& all = table();
   const std::lock_guard guard(all.mutex);
   for (int i = 0; i < count; ++i)
     if (const auto found = all.open.find(requests[i]); found != all.open.end())
-      open_.push_back(found->second);
+      (found->second->complete ? failed_ : open_).push_back({i, found->second});
 }
 
 OperationsAmong::~OperationsAmong() {
-  for (const auto& each : open_) each->operation->looked_after(now_ns() - begin_ns_);
+  for (const Entry& each : open_) each.open->operation->looked_after(now_ns() - begin_ns_);
 }
 
 Progress OperationsAmong::advance() {
   Progress all = Progress::none;
-  std::erase_if(open_, [&](const std::shared_ptr<OpenOperation>& each) {
-    const Progress made = mpi::advance(*each);
+  std::erase_if(open_, [&](const Entry& each) {
+    const Progress made = mpi::advance(*each.open);
     if (made == Progress::none) return false;
     all = Progress::some;
     if (made == Progress::some) return false;
-    each->operation->looked_after(now_ns() - begin_ns_);
+    Operation& operation = *each.open->operation;
+    operation.looked_after(now_ns() - begin_ns_);
+    if (operation.failed()) failed_.push_back(each);
     return true;
   });
   return open_.empty() ? Progress::complete : all;
+}
+
+int OperationsAmong::tell(int result, const Told& told) {
+  if (told.how == Told::How::nothing) return result;
+  for (const Entry& each : failed_) {
+    if (requests_[each.index] != handles().request_null) continue;
+    const int code = each.open->operation->tell_failure();
+    if (told.how == Told::How::code) return code;
+    result = put_into_status(result, told, count_, each.index, code);
+  }
+  return result;
 }
 
 }  // namespace haichi::mpi

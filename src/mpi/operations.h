@@ -27,6 +27,14 @@ class Operation {
   virtual Progress advance() = 0;
   /// The program was in a call that looks after the request for so long.
   virtual void looked_after(int64_t ns) { (void)ns; }
+  /// True if it gets on without the program: then its request may be freed before it is complete.
+  virtual bool needs_nobody() const { return false; }
+  /// Once it is complete: whether it failed in a way that the program must not learn of by the MPI
+  /// library, which asks the error handler of a communicator (ADR 11).
+  virtual bool failed() const { return false; }
+  /// Asks the error handler that is the right one, and returns the MPI error code that the
+  /// program's call shall end with. Called if it failed, when the program's request has ended.
+  virtual int tell_failure() { return MPI_SUCCESS; }
 };
 
 /// An operation between its begin and its end.
@@ -43,9 +51,29 @@ inline bool operations_open() { return g_open_operations.load(std::memory_order_
 void open_operation(std::shared_ptr<Operation> operation, MPI_Request request,
                     std::function<void()> complete_request);
 
+/// The program is about to free `request`: completes it if its operation needs nobody.
+void let_go_of_operation(MPI_Request request);
+
+/// `request` has ended. Only for those whose operations may fail: they are known until then.
+void forget_operation(MPI_Request request);
+
+/// Where a call tells which requests have ended, and what of them.
+struct Told {
+  enum class How : uint8_t {
+    nothing,   ///< no request ends in this call
+    code,      ///< one at most, and the call returns its error
+    statuses,  ///< the errors stand in statuses
+  };
+  How how;
+  MPI_Status* statuses = nullptr;
+  const int* number = nullptr;   ///< of statuses; null: one for each request
+  const int* indices = nullptr;  ///< of the requests that they are of; null: of all
+};
+
 /// Those of haichi's operations that some of a call's requests stand for.
 class OperationsAmong {
  public:
+  /// `requests` are the call's own: what ends is MPI_REQUEST_NULL there afterwards.
   OperationsAmong(const MPI_Request* requests, int count);
   /// Tells the operations how long the call has looked after them.
   ~OperationsAmong();
@@ -55,9 +83,20 @@ class OperationsAmong {
   /// Lets all get on that are not complete. `complete` if there are no others, or none at all.
   Progress advance();
 
+  /// To be called when the library's call has returned `result`: adds the failures of operations
+  /// whose requests it has ended, and returns what the program's call shall return.
+  int tell(int result, const Told& told);
+
  private:
+  struct Entry {
+    int index;  ///< among the requests
+    std::shared_ptr<OpenOperation> open;
+  };
+
+  const MPI_Request* requests_;
+  int count_;
   int64_t begin_ns_;
-  std::vector<std::shared_ptr<OpenOperation>> open_;
+  std::vector<Entry> open_, failed_;
 };
 
 }  // namespace haichi::mpi

@@ -20,7 +20,8 @@ int give_status(void* state, MPI_Status* status) {
 }
 
 int forget(void* state) {
-  delete static_cast<RequestAnswer*>(state);
+  const std::unique_ptr<RequestAnswer> answer(static_cast<RequestAnswer*>(state));
+  if (answer->ended) answer->ended();
   return MPI_SUCCESS;
 }
 

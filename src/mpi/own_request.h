@@ -5,13 +5,15 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 
 namespace haichi::mpi {
 
 /// What the status of a request is to say. Nothing was cancelled.
 struct RequestAnswer {
   int64_t bytes = 0;
-  int error = MPI_SUCCESS;  ///< an MPI error code; MPI_Wait ends with it
+  int error = MPI_SUCCESS;      ///< an MPI error code; MPI_Wait ends with it
+  std::function<void()> ended;  ///< called when the request is gone; may be empty
 };
 
 /// Gives a request that stays open until MPI_Grequest_complete. `answer` belongs to the request and

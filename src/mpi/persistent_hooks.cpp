@@ -2,6 +2,7 @@
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/exchange_arguments.h"
+#include "mpi/operations.h"
 #include "mpi/persistent_exchange.h"
 
 namespace haichi::mpi {
@@ -94,6 +95,7 @@ int on_Startall(int count, MPI_Request array_of_requests[]) {
 
 int on_Request_free(MPI_Request* request) {
   if (persistent_exchanges()) forget_persistent_exchange(*request);
+  if (operations_open()) let_go_of_operation(*request);
   return real().Request_free(request);
 }
 
