@@ -214,6 +214,9 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   const std::lock_guard guard(state.mutex);
   CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
+  // Every rank does this before it tells the others that it has come, and adds nothing meanwhile.
+  // So no read-modify-write of an aggregator can undo what a thread of another rank writes.
+  state.backlog.finish();
   Request request = request_of(file, state, call, state.refusal(call.direction));
   if (request.refusal.empty()) give_window(state, request);
   CallTrace trace(state, record);

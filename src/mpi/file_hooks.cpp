@@ -135,6 +135,7 @@ int on_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, 
 int on_File_close(MPI_File* fh) {
   auto state = fh ? FileTable::get().remove(*fh) : nullptr;
   if (state) {
+    state->backlog.finish();
     MPI_Comm own = state->comm;
     keep_file_record(std::move(state->record));
     state.reset();  // our descriptor goes first: the file may be deleted on close
@@ -147,6 +148,7 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
                      const char* datarep, MPI_Info info) {
   const auto state = FileTable::get().find(fh);
   if (!state) return real().File_set_view(fh, disp, etype, filetype, datarep, info);
+  state->backlog.finish();
   const std::lock_guard guard(state->mutex);
   MPI_Offset given_disp = disp;
   MPI_Datatype given_etype = etype, given_filetype = filetype;

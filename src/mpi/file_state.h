@@ -12,6 +12,7 @@
 
 #include "base/lustre.h"
 #include "base/settings.h"
+#include "mpi/backlog.h"
 #include "mpi/node_memory.h"
 #include "mpi/outcome.h"
 #include "mpi/run_report.h"
@@ -107,6 +108,8 @@ class FileState {
   /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one
   /// of them.
   bool wants_tuning() const;
+  /// Whether nonblocking accesses are to be carried out behind the program.
+  bool wants_thread_behind() const { return settings_.text("io.nonblocking") == "thread"; }
 
   Runtime& runtime;
   std::mutex mutex;
@@ -129,6 +132,8 @@ class FileState {
   /// Set by a nonblocking write of the library's; nobody tells when that is complete, but where MPI
   /// forbids outstanding requests of a file (sync, set_view, set_size) there are none.
   bool library_writes = false;
+  /// Of nonblocking accesses that are carried out behind the program.
+  Backlog backlog;
 
   std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
 
@@ -176,6 +181,10 @@ class FileTable {
   std::mutex mutex_;
   std::map<MPI_File, std::shared_ptr<FileState>> files_;
 };
+
+/// To be called before the program does anything to a file that must come behind its nonblocking
+/// accesses. Returns when none of them is left to do.
+void finish_backlog(MPI_File file);
 
 /// The path that the operating system knows a file by: without a prefix that names a plain POSIX
 /// driver of ROMIO (ufs:, lustre:, xfs:). Nothing if the prefix names any other driver.

@@ -1,9 +1,7 @@
 // Hooks of the nonblocking collective data accesses.
 #include "generated/hooks.h"
 #include "generated/real.h"
-#include "mpi/compat/handles.h"
 #include "mpi/nonblocking_io.h"
-#include "mpi/own_request.h"
 
 namespace haichi::mpi {
 namespace {
@@ -16,9 +14,6 @@ void expect_library_write(FileState& state, mpiio::Direction direction) {
 /// Does this rank's part and gives a request for it. A rank that cannot makes its part by
 /// `own_call`, the real independent one. What is passed through on all ranks alike gets
 /// `real_call`.
-///
-/// An error comes out here and not in MPI_Wait: there the library would ask the error handler of a
-/// communicator and not the file's.
 template <class RealCall, class OwnCall>
 int nonblocking(MPI_File file, const CollectiveCall& call, MPI_Request* request, RealCall real_call,
                 OwnCall own_call) {
@@ -28,14 +23,9 @@ int nonblocking(MPI_File file, const CollectiveCall& call, MPI_Request* request,
     expect_library_write(*state, call.direction);
     return real_call();
   }
-  const CollectiveOutcome outcome = run_own_part(file, *state, call);
-  if (!outcome.taken) {
-    expect_library_write(*state, call.direction);
-    return own_call();
-  }
-  *request = handles().request_null;
-  if (outcome.error != MPI_SUCCESS) return give_outcome(file, outcome, MPI_STATUS_IGNORE);
-  return make_completed_request(outcome.bytes, request);
+  if (const auto started = start_own_part(file, state, call, request)) return *started;
+  expect_library_write(*state, call.direction);
+  return own_call();
 }
 
 }  // namespace

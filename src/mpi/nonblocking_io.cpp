@@ -2,10 +2,16 @@
 
 #include <errno.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/os.h"
 #include "mpi/call_trace.h"
+#include "mpi/compat/handles.h"
+#include "mpi/late_part.h"
+#include "mpi/outcome.h"
 #include "mpi/own_part_io.h"
+#include "mpi/own_request.h"
 
 namespace haichi::mpi {
 namespace {
@@ -14,28 +20,55 @@ using mpiio::Direction;
 
 int64_t size_of(const mpiio::Access& access) { return access.end() - access.begin(); }
 
-/// Cuts a read at the end of the file as it is now. Returns an errno value.
+/// Cuts a read at the end of the file: as it is now, or will be when what is left to do before the
+/// read is done. Returns an errno value.
 int clip_at_end(FileState& state, mpiio::Access& access) {
+  const int64_t end_of_writes = state.backlog.end_of_writes();
   const mpiio::AggregatorFile file = state.aggregator_file();
   struct stat facts;
   if (const int done = file.os->fstat(file.fd, &facts); done < 0) return -done;
-  access.clip(facts.st_size);
+  access.clip(std::max<int64_t>(facts.st_size, end_of_writes));
   return 0;
 }
 
 void describe(CallRecord& record, const FileState& state, const CollectiveCall& call,
-              const Request& request) {
+              const Request& request, bool behind) {
   const plan::Extent hull = request.access.hull();
   record.handled = true;
   record.bytes = size_of(request.access);
   record.file_begin = hull.begin;
   record.file_end = hull.end;
+  if (behind) record.why.push_back("a thread does it behind the program");
   if (state.rank != 0) return;
   record.why.push_back("each rank for itself, at once: a nonblocking collective waits for nobody");
   if (reads_by_sieving(call, request))
     record.why.push_back("small pieces are read through windows");
   else if (call.direction == Direction::write)
     record.why.push_back("every piece is written by itself: no other rank's bytes are touched");
+}
+
+/// Who is to carry out the call behind the program; null: nobody, it is to be done in the call.
+TaskQueue* thread_for(FileState& state, const Request& request) {
+  if (!state.wants_thread_behind() || !request.refusal.empty() || request.access.empty())
+    return nullptr;
+  return state.runtime.behind_program();
+}
+
+/// Carries the part out in the call. Returns an MPI error class.
+int carry_out(FileState& state, const CollectiveCall& call, const Request& request,
+              CallRecord& record) {
+  state.backlog.finish();  // a hint may have ended what was done behind the program
+  CallTrace trace(state, record);
+  const Status done = transfer_own_part(state, call, request, trace);
+  return error_class_of(noted(state, {&done}));
+}
+
+/// Gives the request of a part that is done. An error comes out here and not in MPI_Wait: there the
+/// library would ask the error handler of a communicator and not the file's.
+int give_request(MPI_File file, const CollectiveOutcome& outcome, MPI_Request* request) {
+  *request = handles().request_null;
+  if (outcome.error != MPI_SUCCESS) return give_outcome(file, outcome, MPI_STATUS_IGNORE);
+  return make_completed_request(outcome.bytes, request);
 }
 
 }  // namespace
@@ -48,35 +81,40 @@ bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& cal
   else if (why.empty() && in_atomic_mode(file))
     why = "the file is in atomic mode";
   if (why.empty()) return false;
+  state.backlog.finish();
   CallRecord record = begin_record(state, call.name);
   record.why.push_back(std::move(why));
   keep_record(state, std::move(record));
   return true;
 }
 
-CollectiveOutcome run_own_part(MPI_File file, FileState& state, const CollectiveCall& call) {
-  const std::lock_guard guard(state.mutex);
-  CallRecord record = begin_record(state, call.name);
+std::optional<int> start_own_part(MPI_File file, const std::shared_ptr<FileState>& state,
+                                  const CollectiveCall& call, MPI_Request* mpi_request) {
+  std::unique_lock guard(state->mutex);
+  CallRecord record = begin_record(*state, call.name);
   const int64_t begin_ns = now_ns();
-  Request request = request_of(file, state, call, state.view_refusal());
-  const bool reading = call.direction == Direction::read;
-  CollectiveOutcome outcome;
-  if (request.refusal.empty()) {
-    int code = reading ? clip_at_end(state, request.access) : 0;
-    CallTrace trace(state, record);
-    if (code == 0) {
-      const Status done = transfer_own_part(state, call, request, trace);
-      code = noted(state, {&done});
-    }
-    outcome = {true, error_class_of(code), size_of(request.access)};
-    describe(record, state, call, request);
-    if (!call.offset) move_pointer(file, state, request, outcome.bytes);
-  } else {
+  Request request = request_of(file, *state, call, state->view_refusal());
+  if (!request.refusal.empty()) {
+    state->backlog.finish();
     record.why.push_back(request.refusal);
+    record.elapsed_ns = now_ns() - begin_ns;
+    keep_record(*state, std::move(record));
+    return std::nullopt;
   }
+  const int clipped = call.direction == Direction::read ? clip_at_end(*state, request.access) : 0;
+  CollectiveOutcome outcome{true, error_class_of(clipped), size_of(request.access)};
+  TaskQueue* const behind = clipped == 0 ? thread_for(*state, request) : nullptr;
+  describe(record, *state, call, request, behind != nullptr);
+  if (!call.offset) move_pointer(file, *state, request, outcome.bytes);
+  int started = MPI_SUCCESS;
+  if (behind)
+    started = start_late_part(file, state, call, std::move(request), *behind, record, mpi_request);
+  else if (clipped == 0)
+    outcome.error = carry_out(*state, call, request, record);
   record.elapsed_ns = now_ns() - begin_ns;
-  keep_record(state, std::move(record));
-  return outcome;
+  keep_record(*state, std::move(record));
+  guard.unlock();
+  return behind ? started : give_request(file, outcome, mpi_request);
 }
 
 }  // namespace haichi::mpi

@@ -60,6 +60,11 @@ json to_json(const CallRecord& call) {
                  {"bytes_between", call.bytes_between},
                  {"messages_between", call.messages_between}};
   if (call.must_cross >= 0) result["bytes_must_cross"] = call.must_cross;
+  if (call.behind) {
+    result["seconds"] = double(call.elapsed_ns + call.behind->waited_ns) * 1e-9;
+    result["waited_seconds"] = double(call.behind->waited_ns) * 1e-9;
+    result["thread_seconds"] = double(call.behind->ran_ns) * 1e-9;
+  }
   return result;
 }
 
@@ -293,7 +298,8 @@ class Merger {
       a[sum] = a[sum].get<int64_t>() + b[sum].get<int64_t>();
     for (const char* sum : {"whole", "separate", "rmw"})
       a["windows"][sum] = a["windows"][sum].get<int64_t>() + b["windows"][sum].get<int64_t>();
-    a["seconds"] = std::max(a["seconds"].get<double>(), b["seconds"].get<double>());
+    for (const char* most : {"seconds", "waited_seconds", "thread_seconds"})
+      if (b.contains(most)) a[most] = std::max(a.value(most, 0.0), b[most].get<double>());
     join_extents(a, b);
     // Ranks of a nonblocking collective decide for themselves.
     a["handled"] = a["handled"].get<bool>() && b["handled"].get<bool>();

@@ -2,14 +2,23 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace haichi::mpi {
 
 class Runtime;
+
+/// What a thread does of a call behind the program: counted until the call's request has ended,
+/// when its record has long been kept.
+struct BehindTimes {
+  std::atomic<int64_t> ran_ns = 0;     ///< of the thread
+  std::atomic<int64_t> waited_ns = 0;  ///< of the program, in calls that look after the request
+};
 
 /// One collective access as one rank saw it. The fields from `bytes` to `why` are filled in on rank
 /// 0 of the file only (`why` on every rank if the call was passed through; `bytes` and the extent
@@ -32,6 +41,7 @@ struct CallRecord {
   int window = 0;
   int64_t cycles = 0;
   std::vector<std::string> why;
+  std::shared_ptr<BehindTimes> behind;  ///< null if all was done in the call
 };
 
 /// What flattening keeps of the datatypes of one open file on one rank: patterns (mpiio/pattern.h).

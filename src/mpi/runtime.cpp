@@ -26,6 +26,8 @@ constinit std::atomic<Runtime*> g_runtime = nullptr;
 
 // Events of all ranks end on rank 0: no more than this many in total.
 constexpr int64_t kMaxEventsOfJob = 1 << 20;
+// What is to be done behind the program may keep so many bytes, which are datatypes.
+constexpr int64_t kMostBehind = 16 << 20;
 // Exit code for bad input, EX_CONFIG of sysexits.h.
 constexpr int kBadInputExit = 78;
 
@@ -139,6 +141,7 @@ void Runtime::start() {
 void Runtime::stop() {
   Runtime* const runtime = g_runtime.exchange(nullptr, std::memory_order_acq_rel);
   if (runtime == nullptr) return;
+  runtime->finish_behind_program();
   forget_attachments();
   forget_tuning();
   write_run_report(*runtime);
@@ -162,6 +165,18 @@ Runtime::BorrowedWorker Runtime::borrow_worker() {
             if (!idle_worker_) idle_worker_ = std::move(ours);
           }};
 }
+
+TaskQueue* Runtime::behind_program() {
+  if (!any_behind_program()) {
+    auto made = TaskQueue::make(kMostBehind);
+    if (!made) note(made.error().text);
+    const std::lock_guard guard(mutex);
+    if (made && !any_behind_program()) behind_.store(made->release(), std::memory_order_release);
+  }
+  return behind_.load(std::memory_order_acquire);
+}
+
+void Runtime::finish_behind_program() { delete behind_.exchange(nullptr); }
 
 void Runtime::note(const std::string& text) {
   const std::lock_guard guard(mutex);

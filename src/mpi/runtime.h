@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "base/settings.h"
+#include "base/task_queue.h"
 #include "base/worker.h"
 #include "machine/machine.h"
 #include "placement/placement.h"
@@ -50,13 +52,22 @@ class Runtime {
   /// A worker to access a file with. Null if the system gives no thread.
   BorrowedWorker borrow_worker();
 
+  /// The thread that accesses files behind the program; made when it is asked for first. Null if
+  /// the system gives no thread.
+  TaskQueue* behind_program();
+  /// False as long as nobody has asked for it.
+  bool any_behind_program() const { return behind_.load(std::memory_order_acquire) != nullptr; }
+
   /// Counts a fall-through or a problem for the report; logged when it happens first.
   void note(const std::string& text);
 
  private:
   Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
           size_t events);
+  void finish_behind_program();
+
   std::unique_ptr<Worker> idle_worker_;
+  std::atomic<TaskQueue*> behind_ = nullptr;
 };
 
 }  // namespace haichi::mpi

@@ -12,6 +12,7 @@
  *   FAULT_RANK=N        these three on rank N of the job only
  *   FAULT_THREAD=EAGAIN haichi is given no thread (pthread_create of it or of the C++ library)
  *   FAULT_CUT=BYTES     the first pread finds the file truncated to that size
+ *   FAULT_GATE=FILE     calls of other threads than the main one wait until FILE.RANK is there
  *   FAULT_SAY=FILE      a word in FILE for every call: which thread made it, main or other
  * Build: cc -O2 -fPIC -shared -o libfaultio.so faultio.c -ldl */
 #define _GNU_SOURCE
@@ -51,11 +52,15 @@ static int error_of(const char* variable) {
 }
 
 /* As MPICH's and Open MPI's launchers tell it. */
-static int on_this_rank(void) {
-  const char* wanted = getenv("FAULT_RANK");
+static const char* rank_of_job(void) {
   const char* rank = getenv("PMI_RANK");
   if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
-  return !wanted || (rank && strcmp(rank, wanted) == 0);
+  return rank ? rank : "";
+}
+
+static int on_this_rank(void) {
+  const char* wanted = getenv("FAULT_RANK");
+  return !wanted || strcmp(rank_of_job(), wanted) == 0;
 }
 
 static void say_who(void) {
@@ -67,11 +72,20 @@ static void say_who(void) {
   close(fd);
 }
 
+static void pass_gate(void) {
+  const char* file = getenv("FAULT_GATE");
+  char gate[4096];
+  if (!file || gettid() == getpid()) return;
+  snprintf(gate, sizeof gate, "%s.%s", file, rank_of_job());
+  while (access(gate, F_OK) != 0) usleep(1000);
+}
+
 /* The bytes that a call may move, or -1 with errno set. */
 static ssize_t allowed(int fd, size_t size, const char* variable) {
   static __thread long calls;
   if (!chosen(fd)) return (ssize_t)size;
   say_who();
+  pass_gate();
   const char* every = getenv("FAULT_INTERRUPT");
   if (every && ++calls % atol(every) == 0) {
     errno = EINTR;

@@ -69,6 +69,22 @@ def test_access_kind(mpi: Mpi, name: str, nodes: str, tmp_path: Path) -> None:
         assert call["why"] or not call["bytes"], call
 
 
+def test_nonblocking_behind_the_program(mpi: Mpi, tmp_path: Path) -> None:
+    """By a thread every check is good too, and the report says what it did."""
+    argv: list[str | Path] = [mpi.compile(HERE / "nonblocking.c"), tmp_path]
+    out, calls = run(mpi, argv, tmp_path, HAICHI_IO_NONBLOCKING="thread")
+    assert "FAILED" not in out
+    checks, functions = PROGRAMS["nonblocking"]
+    assert len(re.findall("^ok ", out, re.MULTILINE)) == checks
+    assert functions <= handled(calls)
+    by_thread = [call for call in calls if "thread_seconds" in call]
+    assert {call["call"].removeprefix("MPI_File_") for call in by_thread} == functions
+    for call in by_thread:
+        assert call["thread_seconds"] > 0
+        assert call["waited_seconds"] <= call["seconds"]
+        assert any("a thread does it" in why for why in call["why"]), call
+
+
 def test_switched_off_is_the_librarys(mpi: Mpi, tmp_path: Path) -> None:
     """Handed back at open, by io.enable=off on all ranks: the library's own nonblocking
     collectives are called, and nothing is agreed on."""

@@ -34,9 +34,15 @@ def run(mpi: mpis.Mpi, folder: Path, ranks: int, **settings: str) -> None:
 
 
 @pytest.mark.threaded
-@pytest.mark.parametrize("cb_nodes", ["0", "2"], ids=["direct", "exchange"])
-def test_threads_with_files_of_their_own(mpi: mpis.Mpi, tmp_path: Path, cb_nodes: str) -> None:
-    run(mpi, tmp_path, 2, HAICHI_IO_AGGREGATORS=cb_nodes)
+@pytest.mark.parametrize(
+    ("cb_nodes", "when"),
+    [("0", "now"), ("2", "now"), ("0", "thread")],
+    ids=["direct", "exchange", "behind"],
+)
+def test_threads_with_files_of_their_own(
+    mpi: mpis.Mpi, tmp_path: Path, cb_nodes: str, when: str
+) -> None:
+    run(mpi, tmp_path, 2, HAICHI_IO_AGGREGATORS=cb_nodes, HAICHI_IO_NONBLOCKING=when)
 
 
 @pytest.mark.threaded

@@ -21,6 +21,7 @@ from haichi.report.summary import (
     Run,
     Summary,
     aggregators,
+    behind_the_program,
     count_list,
     differing_settings,
     events_by_call,
@@ -391,6 +392,8 @@ def _decision(group: CallGroup) -> Markup:
             f"{aggregators(first)}; order {first.order}; {window}; holes {holes(group.calls)}",
             cls="decided",
         )
+    if late := behind_the_program(group.calls):
+        decided = tag("p", late, cls="decided")
     reasons = tag("ul", [tag("li", why) for why in group.reasons()], cls="why")
     header = tag(
         "tr",

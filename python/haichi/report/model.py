@@ -169,7 +169,18 @@ class Call(Form):
     seconds: Seconds = Field(
         0.0,
         description="Time of the slowest rank in the call, in seconds; of rank 0 if no bytes "
-        "were exchanged.",
+        "were exchanged. With what it waited for a thread, if one did the call.",
+    )
+    thread_seconds: Seconds | None = Field(
+        None,
+        description="How long a thread accessed the file behind the program "
+        "(`io.nonblocking=thread`), on the rank where that was longest; absent if all was done in "
+        "the call.",
+    )
+    waited_seconds: Seconds | None = Field(
+        None,
+        description="How long the program was then in functions that look after the request, on "
+        "the rank where that was longest.",
     )
     aggregators: list[NonNegativeInt] = Field(
         default_factory=list,

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from haichi.report.model import Call, Event, File, Flattening, PhaseName, Report
-from haichi.report.units import format_bytes, plural
+from haichi.report.units import format_bytes, format_seconds, plural
 
 OUTPUT_SETTINGS = {"config", "log", "report.file", "report.events"}
 PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
@@ -243,6 +243,18 @@ def flattening(file: File) -> str:
     if kept.others_bytes:
         parts.append(f"other ranks' views in {format_bytes(kept.others_bytes)} on an aggregator")
     return ", ".join(parts)
+
+
+def behind_the_program(calls: Sequence[Call]) -> str:
+    """What threads did of the calls behind the program, in words; empty if they did nothing."""
+    ran = [call.thread_seconds for call in calls if call.thread_seconds is not None]
+    if not ran:
+        return ""
+    waited = sum(call.waited_seconds or 0.0 for call in calls)
+    return (
+        f"a thread accessed the file for {format_seconds(sum(ran))} behind the program, which "
+        f"waited for it for {format_seconds(waited)}"
+    )
 
 
 def group_calls(file: File) -> list[CallGroup]:

@@ -17,6 +17,7 @@ from haichi.report.summary import (
     Run,
     Summary,
     aggregators,
+    behind_the_program,
     count_list,
     differing_settings,
     flattening,
@@ -141,6 +142,8 @@ def _print_group(console: Console, group: CallGroup) -> None:
             f"{in_messages(group.calls)}",
             indent=4,
         )
+    if late := behind_the_program(group.calls):
+        _line(console, late, indent=4)
     for reason in group.reasons():
         _line(console, ("why  ", "dim"), reason, indent=4)
     if len(group.calls) > 1:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import synthetic
+from haichi.report.html import page
 from haichi.report.load import load
 from haichi.report.summary import Run, Summary, group_calls, joined_files, summarize
 from haichi.report.text import print_runs
@@ -128,6 +129,22 @@ def test_the_text_says_what_was_done_and_why(runs: Load) -> None:
         "io.buffer = 1M  (hint)",
     ):
         assert words in text
+
+
+def test_what_a_thread_did_is_told(write: Callable[..., Path]) -> None:
+    """On the page too."""
+    document = synthetic.report()
+    call = document["files"][0]["calls"][0]
+    path = write(document=document)
+    words = (
+        f"a thread accessed the file for {format_seconds(2.5)} behind the program, which waited "
+        f"for it for {format_seconds(0.5)}"
+    )
+    assert words not in shown(*summarize([path], [load(path)]))
+    call |= {"call": "MPI_File_iwrite_all", "thread_seconds": 2.5, "waited_seconds": 0.5}
+    path = write(document=document)
+    assert words in shown(*summarize([path], [load(path)]))
+    assert words in page(*summarize([path], [load(path)]))
 
 
 def test_reasons_are_not_broken_or_read_as_markup(write: Callable[..., Path]) -> None:
