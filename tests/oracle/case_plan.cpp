@@ -10,7 +10,7 @@ namespace oracle {
 namespace {
 
 // Last word of the path of a random number: what it decides.
-enum Purpose : uint64_t { kPlan = 1, kSeek, kCall, kData, kPrefillData, kSharing };
+enum Purpose : uint64_t { kPlan = 1, kSeek, kCall, kData, kPrefillData, kSharing, kBehind };
 
 void choose_members(Plan& plan, Rng& rng, int world) {
   plan.members.resize(size_t(world));
@@ -200,6 +200,9 @@ Plan make_plan(uint64_t seed, uint64_t number, int world, const Features& featur
   choose_sizes(plan, rng);
   choose_mode(plan, rng);
   choose_hints(plan, rng);
+  // By numbers of its own, too.
+  if (features.has(Feature::hints) && Rng({seed, number, kBehind}).chance(50))
+    plan.hints.emplace_back("haichi_nonblocking", "thread");
   choose_steps(plan, rng);
   return plan;
 }

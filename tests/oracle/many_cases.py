@@ -125,6 +125,7 @@ def features(calls: Sequence[dict]) -> Counter[str]:
         seen[call["call"].removeprefix("MPI_File_")] += 1
         seen["of more than one cycle"] += call["cycles"] > 1
         seen["of more than ten cycles"] += call["cycles"] > 10
+        seen["behind the program"] += "thread_seconds" in call
         seen["with streams of nodes"] += any("one message per node" in why for why in call["why"])
         seen["on trial"] += any(": trial " in why for why in call["why"])
         for key in ("layout", "order", "holes"):
