@@ -404,11 +404,25 @@ def truth_command(
 )
 def overhead(context: typer.Context) -> None:
     """What MPI_Init and a call that is passed through cost more under haichi (bench/overhead)."""
-    script = paths.ROOT / "bench" / "overhead" / "run.py"
+    run_script("overhead", context.args)
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def overlap(context: typer.Context) -> None:
+    """What of a nonblocking write is hidden behind computing (bench/overlap)."""
+    run_script("overlap", context.args)
+
+
+def run_script(name: str, arguments: Sequence[str]) -> None:
+    """Goes on as a measurement of `bench/` that has a command line of its own."""
+    script = paths.ROOT / "bench" / name / "run.py"
     if not script.exists():
         sys.stderr.write(f"haichi measure: {script} is not here\n")
         raise typer.Exit(BAD_INPUT)
-    os.execv(sys.executable, [sys.executable, str(script), *context.args])
+    os.execv(sys.executable, [sys.executable, str(script), *arguments])
 
 
 @app.command(
