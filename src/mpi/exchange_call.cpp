@@ -1,5 +1,7 @@
 #include "mpi/exchange_call.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -207,7 +209,7 @@ int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
   if (tuned.selection.took(seconds) && !agree(state, tuned.selection))
     done = fail(EIO, "the ranks cannot agree any more");
   if (!done) {
-    result = MPI_ERR_OTHER;
+    result = done.error().code == EMSGSIZE ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
     real().Comm_call_errhandler(comm, result);
   }
   return result;

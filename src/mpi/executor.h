@@ -52,6 +52,8 @@ class Executor {
   ~Executor();
 
   /// Fails only if the MPI library refuses a message; failures of the file are the buffers' affair.
+  /// With EMSGSIZE if a message was longer than what its receiver gave: then all steps were
+  /// carried out, since other ranks wait for what they send.
   Status run(plan::Schedule& schedule, plan::Buffers& buffers);
 
  private:
@@ -62,6 +64,7 @@ class Executor {
   Status start_receive(const plan::Step& step);
   void copy(const plan::Step& step);
   Status progress(bool& any);
+  bool only_truncated(int code, int done);
   void finish(Transfer& transfer);
   /// Progresses until `done()`.
   template <class Done>
@@ -81,6 +84,8 @@ class Executor {
   std::vector<MPI_Request> requests_;  // parallel to transfers_
   std::vector<Transfer> transfers_;
   std::vector<int> indices_;              // scratch of Testsome
+  std::vector<MPI_Status> statuses_;      // the same
+  bool truncated_ = false;                // a message was, in this run
   int sends_ = 0;                         // outstanding
   int64_t packed_ = 0;                    // bytes of those of them that had to be packed
   std::deque<ExchangeRecord> exchanges_;  // of the rounds whose end has not come, ascending

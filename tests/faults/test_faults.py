@@ -529,18 +529,3 @@ def test_a_disk_that_fails_in_a_late_cycle(
     kept, right = (tmp_path / "x").read_bytes(), whole_file()
     good = sum(a == b for a, b in zip(kept, right, strict=False))
     assert RANKS * 6 * 4096 <= good < len(right)
-
-
-@pytest.mark.parametrize("calls", [4, 40], ids=["while trying", "decided"])
-def test_a_rank_that_never_comes_ends_the_job_as_without_haichi(
-    mpi: mpis.Mpi, tmp_path: Path, calls: int
-) -> None:
-    """The others wait in an all-to-all, haichi's or the library's."""
-    placement = tmp_path / "placement.json"
-    placement.write_text(json.dumps({"version": 1, "map": [[0, 2, 2, 1]]}))
-    program = mpi.compile(HERE / "absent.c")
-    environment = mpi.preload(HAICHI_PLACEMENT=str(placement), HAICHI_COLLECTIVES_ROUNDS="2")
-    stock = mpi.run(4, [program, str(calls)], timeout=50)
-    done = mpi.run(4, [program, str(calls)], environment, timeout=50)
-    assert done.returncode == stock.returncode != 0
-    assert "RETURNED" not in done.stdout
