@@ -15,6 +15,8 @@ NonblockingChoice choose_nonblocking(const NonblockingQuestion& question) {
   if (question.wanted == "auto") {
     if (question.block >= 0 && question.block <= question.fewer_messages_up_to)
       return {std::nullopt, "by rule: for blocks as small as these it needs fewer messages"};
+    if (question.block > question.out_of_step_up_to)
+      return {std::nullopt, "by rule: for blocks as large as these it keeps the ranks in step"};
     return {*parse_candidate("spread(nd_rank_shift,0)"),
             "by rule: all messages at once, other nodes first"};
   }

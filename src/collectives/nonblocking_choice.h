@@ -22,6 +22,8 @@ struct NonblockingQuestion {
   int64_t block = -1;                ///< bytes, if all blocks are equal; else -1
   /// Up to so many bytes the MPI library's own nonblocking algorithm needs fewer messages.
   int64_t fewer_messages_up_to = 0;
+  /// Above so many bytes it keeps the ranks in step, which takes less time than all at once.
+  int64_t out_of_step_up_to = INT64_MAX;
 };
 
 struct NonblockingChoice {

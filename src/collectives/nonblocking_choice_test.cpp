@@ -13,6 +13,13 @@ TEST(NonblockingChoice, SmallBlocksAreTheLibrarysWhereItNeedsFewerMessages) {
             "spread(nd_rank_shift,0)");
 }
 
+TEST(NonblockingChoice, LargeBlocksAreTheLibrarysWhereItKeepsTheRanksInStep) {
+  EXPECT_EQ(choose_nonblocking({.block = 65536, .out_of_step_up_to = 32768}).text(), "library");
+  EXPECT_EQ(choose_nonblocking({.block = 32768, .out_of_step_up_to = 32768}).text(),
+            "spread(nd_rank_shift,0)");
+  EXPECT_EQ(choose_nonblocking({.block = 65536}).text(), "spread(nd_rank_shift,0)");
+}
+
 TEST(NonblockingChoice, SizesThatRanksDoNotKnowOfEachOtherDecideNothing) {
   EXPECT_EQ(choose_nonblocking({.block = -1, .fewer_messages_up_to = 256}).text(),
             "spread(nd_rank_shift,0)");

@@ -37,7 +37,8 @@ CommPeers::Calls& CommPeers::calls(const CollectiveKey& key) {
     entry->second.choice = collectives::choose_nonblocking(
         {.wanted = Runtime::get()->settings.text("collectives.algorithm"),
          .block = key.size_bin < 0 ? -1 : int64_t{1} << key.size_bin,
-         .fewer_messages_up_to = fewer_messages_up_to(placement.ranks())});
+         .fewer_messages_up_to = fewer_messages_up_to(placement.ranks()),
+         .out_of_step_up_to = out_of_step_up_to()});
   return entry->second;
 }
 

@@ -19,7 +19,7 @@ BLOCKING = ("alltoall", "alltoallv", "skewed", "allgather")
 NONBLOCKING = ("ialltoall", "ialltoallv", "iskewed")  # where haichi goes by rule, without trials
 CANDIDATES = 15  # the library and haichi's, at most
 # What nonblocking exchanges can do: all messages at once, in one order or another.
-AT_ONCE = ("spread(nd_rank_shift,0)", "spread(rank,0)", "spread(rank_shift,0)")
+AT_ONCE = ("spread(nd_rank_shift,0)", "spread(rank,0)", "spread(pairwise,0)")
 JOBS, FIRST_CALLS = 2, 2  # of each of those, in turn; calls of a job that set connections up
 CALL = "call"
 LIBRARY = "library"

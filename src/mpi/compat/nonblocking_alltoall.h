@@ -15,4 +15,8 @@ namespace haichi::mpi {
 /// (https://github.com/open-mpi/ompi/blob/main/ompi/mca/coll/libnbc/nbc_ialltoall.c).
 int64_t fewer_messages_up_to(int ranks);
 
+/// Largest block in bytes for which it lets its ranks send as they like. MPICH takes pairwise
+/// exchange, one peer after the other, above MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE (same source).
+int64_t out_of_step_up_to();
+
 }  // namespace haichi::mpi
