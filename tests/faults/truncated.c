@@ -4,12 +4,9 @@
  * Behind so many calls with blocks of 1000 bytes, rank 0 gives and takes 900, under
  * MPI_ERRORS_RETURN. Each rank prints "rank R: CLASS". What is left of messages is nobody's, so
  * rank 0 waits for a word of every other, and ends the job with code 9. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "good_exchanges.h"
 
-enum { BLOCK = 1000, SHORT = 900, CODE = 9 };
+enum { SHORT = 900 };
 
 static const char* name_of(int code) {
   int class = MPI_SUCCESS;
@@ -18,22 +15,15 @@ static const char* name_of(int code) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  char* out = calloc((size_t)ranks, BLOCK);
-  char* in = calloc((size_t)ranks, BLOCK);
-  for (int call = 0; call < atoi(argv[1]); ++call)
-    MPI_Alltoall(out, BLOCK, MPI_BYTE, in, BLOCK, MPI_BYTE, MPI_COMM_WORLD);
+  const exchange_t e = good_exchanges(argc, argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const int count = rank == 0 ? SHORT : BLOCK;
-  const int code = MPI_Alltoall(out, count, MPI_BYTE, in, count, MPI_BYTE, MPI_COMM_WORLD);
-  printf("rank %d: %s\n", rank, name_of(code));
+  const int count = e.rank == 0 ? SHORT : BLOCK;
+  const int code = MPI_Alltoall(e.out, count, MPI_BYTE, e.in, count, MPI_BYTE, MPI_COMM_WORLD);
+  printf("rank %d: %s\n", e.rank, name_of(code));
   fflush(stdout);
   char word = 0;
-  if (rank != 0) MPI_Send(&word, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
-  for (int other = 1; rank == 0 && other < ranks; ++other)
+  if (e.rank != 0) MPI_Send(&word, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+  for (int other = 1; e.rank == 0 && other < e.ranks; ++other)
     MPI_Recv(&word, 1, MPI_CHAR, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   sleep(1);
   MPI_Abort(MPI_COMM_WORLD, CODE);
