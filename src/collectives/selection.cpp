@@ -48,7 +48,9 @@ void Selection::begin_rounds() {
   std::vector<int> left;
   for (int i = 0; i < int(trials_.size()); ++i)
     if (!trials_[size_t(i)].dropped) left.push_back(i);
-  const int end = std::min(rules_.rounds, round_ + std::max(1, round_ + round_ / 2));
+  const int end = round_ < rules_.rounds
+                      ? std::min(rules_.rounds, round_ + std::max(1, round_ + round_ / 2))
+                      : round_ + rules_.rounds;
   turn_.clear();
   for (int round = round_; round < end; ++round)
     for (size_t i = 0; i < left.size(); ++i)
@@ -84,7 +86,7 @@ void Selection::finish_rounds(std::span<const double> mean) {
   for (size_t i = 0; i < turn_.size(); ++i) trials_[size_t(turn_[i])].seconds.push_back(mean[i]);
   const bool several = drop_the_slow();
   ++agreements_;
-  if (round_ < rules_.rounds && several) return begin_rounds();
+  if (several && (round_ < rules_.rounds || goes_on())) return begin_rounds();
   if (!trials_[0].dropped && time_of(chosen_) > rules_.worth * time_of(0)) chosen_ = 0;
   state_ = State::locked;
   locked_seconds_ = time_of(chosen_);
@@ -121,6 +123,42 @@ double Selection::trials_differ_by() const {
     ratios.push_back(*least > 0 ? *most / *least : 1);
   }
   return median(std::move(ratios)) - 1;
+}
+
+// Whether there are more rounds than was meant, and others left beside the best.
+bool Selection::goes_on() {
+  if (std::isinf(rules_.drop.back()) || round_ >= rules_.longest * rules_.rounds) return false;
+  const double in_doubt = doubt();
+  return in_doubt > rules_.sure && drop_beyond(in_doubt);
+}
+
+// The standard error of a candidate's median, as a share of it: 1.25 deviations by the root of
+// their number. The deviation is told by the quartiles, 1.3 deviations apart: a call that was
+// disturbed once is none of their business.
+double Selection::doubt() const {
+  std::vector<double> errors;
+  for (const Trials& trials : trials_) {
+    if (trials.dropped) continue;
+    std::vector<double> sorted = trials.seconds;
+    std::ranges::sort(sorted);
+    const size_t n = sorted.size(), quarter = n / 4;
+    const double apart = sorted[n - 1 - quarter] - sorted[quarter];
+    errors.push_back(sorted[n / 2] > 0 ? apart / sorted[n / 2] / std::sqrt(double(n)) : 0);
+  }
+  return median(std::move(errors));
+}
+
+// Drops those whose medians are slower than the best by more than two such errors. True if others
+// are left beside it.
+bool Selection::drop_beyond(double doubt) {
+  bool several = false;
+  for (int i = 0; i < int(trials_.size()); ++i) {
+    Trials& trials = trials_[size_t(i)];
+    if (i == chosen_ || trials.dropped) continue;
+    trials.dropped = time_of(i) > (1 + 2 * doubt) * time_of(chosen_);
+    several |= !trials.dropped;
+  }
+  return several;
 }
 
 void Selection::look_for_drift(double mean) {

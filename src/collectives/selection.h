@@ -5,8 +5,10 @@
 // left has its call. After the first round, the second, and then ever more of them at once, the
 // ranks reduce their times (the mean over the ranks counts), and the slow candidates are dropped:
 // at first those that are far slower than the best, later those that are slower by more than the
-// trials differ among themselves. After the last round the best is locked. From then on calls are
-// watched: when they have become slower than they were, the candidates are tried once more.
+// trials differ among themselves. After the last round the best is locked, unless trials differ so
+// much that the medians are in doubt: then there are more rounds, of the candidates that are about
+// as fast. From then on calls are watched: when they have become slower than they were, the
+// candidates are tried once more.
 //
 // Which candidate the next call takes depends on the number of calls and on what was agreed, and so
 // is the same on all ranks without a word.
@@ -34,6 +36,10 @@ struct SelectionRules {
   /// The library's own is kept unless another takes less than this share of its time: what trials
   /// cannot tell apart is not worth a change. Nor is it dropped for less.
   double worth = 0.97;
+  /// After `rounds` rounds there are as many again, up to this many times, while the medians of the
+  /// candidates left are in doubt by more than the share `sure` (their standard error).
+  int longest = 3;
+  double sure = 0.03;
   int64_t first_check = 256;  ///< calls after the lock until the first look for drift; then doubled
   double drift = 1.5;         ///< slower than at the lock by this factor: try again
 };
@@ -80,6 +86,9 @@ class Selection {
   void finish_rounds(std::span<const double> mean);
   bool drop_the_slow();
   double trials_differ_by() const;
+  bool goes_on();
+  double doubt() const;
+  bool drop_beyond(double doubt);
   void look_for_drift(double mean);
 
   SelectionRules rules_;

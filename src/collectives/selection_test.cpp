@@ -110,6 +110,40 @@ TEST(Selection, OneSlowCallDoesNotDecide) {
   EXPECT_EQ(selection.seconds(), 1.0);
 }
 
+TEST(Selection, GoesOnWhereTrialsDifferTooMuchToDecide) {
+  // Candidates that are slower by a tenth each; calls differ by half, so five trials say little.
+  struct Outcome {
+    int best_locked = 0;
+    size_t trials = 0;
+  };
+  const auto jobs = [](int longest, int64_t differ) {
+    Outcome outcome;
+    test::Random random(11);
+    for (int job = 0; job < 300; ++job) {
+      Selection selection(3, {.rounds = 5, .longest = longest});
+      run(selection, 100, [&](int candidate) {
+        return (1.2 - 0.1 * candidate) * double(random.between(100, 100 + differ));
+      });
+      EXPECT_EQ(selection.state(), Selection::State::locked);
+      outcome.best_locked += selection.chosen() == 2;
+      outcome.trials += selection.trials()[2].seconds.size();
+    }
+    return outcome;
+  };
+  const Outcome short_of = jobs(1, 50), enough = jobs(3, 50);
+  EXPECT_LT(short_of.best_locked, 240);
+  EXPECT_GT(enough.best_locked, short_of.best_locked + 20);
+  EXPECT_GT(enough.trials, short_of.trials * 3 / 2);
+  EXPECT_EQ(jobs(3, 2).trials, jobs(1, 2).trials);  // a steady run is through as soon as ever
+}
+
+TEST(Selection, WhereNoneIsEverDroppedNothingGoesOn) {
+  Selection selection(2, {.rounds = 5, .drop = {HUGE_VAL}});
+  test::Random random(3);
+  run(selection, 50, [&](int) { return double(random.between(1, 100)); });
+  EXPECT_EQ(selection.trials()[0].seconds.size(), 5u);
+}
+
 TEST(Selection, RetriesWhenItsChoiceBecomesSlow) {
   Selection selection(2, {.rounds = 3, .first_check = 10});
   run(selection, 6, times({1, 0.95}));

@@ -22,7 +22,7 @@ from haichi import mpi
 
 SCHEMA = "haichi.regret/1"
 CALLS = 200  # the paper's
-NOISE = (0.0, 0.03, 0.1)  # standard deviation of the logarithm of a call's time
+NOISE = (0.0, 0.03, 0.1, 0.2)  # standard deviation of the logarithm of a call's time
 SEEDS = 5
 SMALL = 1024  # bytes: from here on the aim is the stricter one
 AIM_SMALL, AIM, AIM_SECOND = 0.05, 0.03, 0.01
