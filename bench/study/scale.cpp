@@ -1,12 +1,13 @@
 // What haichi's choice is worth at sizes that no test machine has: MPI libraries' own algorithms
 // for an MPI_Alltoall against the candidates that the model keeps, simulated. Usage:
 //
-//   scale-study [--tried N] [--ranks N] [--bytes N]
+//   scale-study [--tried N] [--ranks N] [--bytes N] [--network NAME]
 //
 // --tried N leaves of the candidates the N that are predicted best (4; 1 at 4096 ranks, where each
-// takes a minute); --ranks and --bytes take one number of ranks or one size alone. One JSON object
-// a line for each network, number of ranks and size; seconds. `haichi measure scale` runs it and
-// adds up. Exit code 2 and one line on standard error for a bad argument or if a simulation fails.
+// takes a minute); --ranks, --bytes and --network take one number of ranks, one size or one network
+// alone. One JSON object a line for each network, number of ranks and size; seconds. `haichi
+// measure scale` runs it and adds up. Exit code 2 and one line on standard error for a bad argument
+// or if a simulation fails.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -31,6 +32,7 @@ constexpr int kTried = 4, kManyRanks = 4096;
 struct Options {
   int tried = 0, ranks = 0;  // 0: as usual, all
   int64_t bytes = 0;
+  std::string network;  // empty: all
 };
 
 // A job on each of the networks; all have as many nodes.
@@ -155,14 +157,20 @@ bool read(std::string_view word, Number& to) {
   return true;
 }
 
+bool read(std::string_view word, std::string& to) {
+  to = word;
+  return !to.empty();
+}
+
 bool read_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; i += 2) {
     const std::string_view name = argv[i];
     if (i + 1 == argc) return false;
-    const bool fine = name == "--tried"   ? read(argv[i + 1], options.tried)
-                      : name == "--ranks" ? read(argv[i + 1], options.ranks)
-                      : name == "--bytes" ? read(argv[i + 1], options.bytes)
-                                          : false;
+    const bool fine = name == "--tried"     ? read(argv[i + 1], options.tried)
+                      : name == "--ranks"   ? read(argv[i + 1], options.ranks)
+                      : name == "--bytes"   ? read(argv[i + 1], options.bytes)
+                      : name == "--network" ? read(argv[i + 1], options.network)
+                                            : false;
     if (!fine) return false;
   }
   return true;
@@ -179,7 +187,8 @@ int main(int argc, char** argv) {
     if (!fine || (options.ranks > 0 && options.ranks != placement.ranks())) continue;
     const int usual = placement.ranks() < kManyRanks ? kTried : 1;
     const int tried = options.tried > 0 ? options.tried : usual;
-    for (const auto& [network, machine] : machines_of(shape))
+    for (const auto& [network, machine] : machines_of(shape)) {
+      if (!options.network.empty() && options.network != network) continue;
       for (const int64_t block : kSizes) {
         if (options.bytes > 0 && options.bytes != block) continue;
         any = true;
@@ -188,8 +197,12 @@ int main(int argc, char** argv) {
           return 2;
         }
       }
+    }
   }
   if (!any)
-    std::fputs("usage: scale-study [--tried N] [--ranks 96|384|1024|4096] [--bytes N]\n", stderr);
+    std::fputs(
+        "usage: scale-study [--tried N] [--ranks 96|384|1024|4096] [--bytes 64|1024|16384|1048576] "
+        "[--network \"crossbar|fat tree 2:1|3-D torus|6-D torus\"]\n",
+        stderr);
   return any ? 0 : 2;
 }

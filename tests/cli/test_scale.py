@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from haichi import mpi
 from haichi.measure import scale
 
 PROGRAM = mpis.BUILD / "bin" / "scale-study"
@@ -22,7 +23,7 @@ KIB, MIB = 1 << 10, 1 << 20
 @pytest.fixture(scope="module")
 def cells() -> list[dict]:
     """96 ranks on the four networks."""
-    return list(scale.simulated(PROGRAM, [96], [None], lambda text: None))
+    return list(scale.simulated(PROGRAM, [96], [None], [None], lambda text: None))
 
 
 def test_the_libraries_do_what_their_rules_say(cells: list[dict]) -> None:
@@ -41,6 +42,17 @@ def test_the_libraries_do_what_their_rules_say(cells: list[dict]) -> None:
         ("Open MPI", 16 * KIB): "linear",
         ("Open MPI", MIB): "pairwise",
     }
+
+
+def test_one_network_and_size_alone(cells: list[dict]) -> None:
+    assert {cell["network"] for cell in cells} == set(scale.NETWORKS)
+    (alone,) = scale.simulated(PROGRAM, [96], [KIB], ["fat tree 2:1"], lambda text: None)
+    assert alone in cells
+
+
+def test_a_network_that_is_none_is_refused() -> None:
+    with pytest.raises(mpi.Missing, match="exit code 2"):
+        list(scale.simulated(PROGRAM, [96], [KIB], ["ring of stones"], lambda text: None))
 
 
 def test_the_choice_is_never_worse_and_better_where_the_network_is_narrow(

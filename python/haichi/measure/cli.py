@@ -355,6 +355,10 @@ def scale_command(
         list[int] | None,
         typer.Option("--bytes", help="64, 1024, 16384 or 1048576; repeatable. All of them."),
     ] = None,
+    networks: Annotated[
+        list[str] | None,
+        typer.Option("--network", help=f"{', '.join(scale.NETWORKS)}; repeatable. All of them."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The JSON file to write (haichi.scale/1).")
     ] = None,
@@ -366,7 +370,9 @@ def scale_command(
         progress = progress_on(record.console(stderr=True))
         wanted = ranks or list(scale.RANKS)
         program = paths.program("scale-study")
-        cells = list(scale.simulated(program, wanted, sizes or [None], progress))
+        cells = list(
+            scale.simulated(program, wanted, sizes or [None], networks or [None], progress)
+        )
     found = scale.choices(cells)
     console.print(scale.table(found))
     for each in scale.summary(found):

@@ -23,6 +23,7 @@ from haichi import mpi
 
 SCHEMA = "haichi.scale/1"
 RANKS = (96, 384, 1024)  # those that take minutes; 4096 take an hour
+NETWORKS = ("crossbar", "fat tree 2:1", "3-D torus", "6-D torus")
 WORTH = 0.97  # src/collectives/selection.h
 
 
@@ -43,14 +44,17 @@ def simulated(
     program: Path,
     ranks: Sequence[int],
     sizes: Sequence[int | None],
+    networks: Sequence[str | None],
     progress: Callable[[str], None],
 ) -> Iterator[dict]:
-    """The cells, as the program finishes them; a size of None is all. Raises mpi.Missing if it is
-    not built or fails."""
+    """The cells, as the program finishes them; None is all sizes or networks. Raises mpi.Missing if
+    it is not built or fails."""
     if not program.exists():
         raise mpi.Missing(f"no {program}: ./haichi build")
-    for number, size in itertools.product(ranks, sizes):
-        words = [str(program), "--ranks", str(number), *(["--bytes", str(size)] if size else [])]
+    for number, size, network in itertools.product(ranks, sizes, networks):
+        words = [str(program), "--ranks", str(number)]
+        words += ["--bytes", str(size)] if size else []
+        words += ["--network", network] if network else []
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             for line in running.stdout:
