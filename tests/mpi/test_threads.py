@@ -25,7 +25,7 @@ def run(mpi: mpis.Mpi, folder: Path, ranks: int, **settings: str) -> None:
         pytest.skip("stock MPICH does not finish this itself: its threads spin under one lock")
     program = mpi.compile(HERE / "threads.c", *FLAGS)
     environment = mpi.preload(HAICHI_LOG="error", **settings)
-    done = mpi.run(ranks, [program, folder, str(ROUNDS)], environment, timeout=240)
+    done = mpi.run(ranks, [program, str(ROUNDS), folder], environment, timeout=240)
     if "no MPI_THREAD_MULTIPLE" in done.stdout:
         pytest.skip(f"{mpi.name} does not give MPI_THREAD_MULTIPLE")
     assert done.returncode == 0, done.stdout + done.stderr
