@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <mutex>
+
 #include "base/os.h"
 #include "mpi/library_version.h"
 #include "mpi/shared_text.h"
@@ -61,6 +63,8 @@ void write_decisions(Runtime& runtime, const placement::Placement& placement,
   if (folder.empty() || decided.empty()) return;
   const DecidedFor here = whom(placement);
   const std::string path = path_of(folder, here);
+  static std::mutex mutex;  // threads may free communicators of the same ranks at the same time
+  const std::lock_guard guard(mutex);
   std::vector<Decision> old;
   if (const auto text = read_file(path))
     if (auto known = parse_decisions(*text, here)) old = std::move(*known);

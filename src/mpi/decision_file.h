@@ -19,7 +19,7 @@ std::vector<collectives::Decision> read_decisions(Runtime& runtime, MPI_Comm com
                                                   const placement::Placement& placement, int rank);
 
 /// Adds what this run decided; only rank 0 of the communicator may. The file is replaced as a whole
-/// or stays as it was; a folder that cannot be written is a note.
+/// or stays as it was; a folder that cannot be written is a note. By any thread.
 void write_decisions(Runtime& runtime, const placement::Placement& placement,
                      const std::vector<collectives::Decision>& decided);
 
