@@ -12,27 +12,23 @@ repetition, and where their quartiles lie on both sides of the limit nothing is 
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
-from haichi import mpi, paths
+from haichi import mpi
+from haichi.measure import script
 
 CALL_LIMIT_NS = 100.0
 WAIT_LIMIT_NS = 50.0
 READ_LIMIT_NS = 1000.0
 INIT_LIMIT_S = 0.005
 INIT_RANKS = 4
-RUN_TIMEOUT_S = 60
 
 # Environment of the ranks for each variant; the shim's path is put in.
 VARIANTS: dict[str, dict[str, str]] = {
@@ -40,10 +36,6 @@ VARIANTS: dict[str, dict[str, str]] = {
     "haichi": {"LD_PRELOAD": "{shim}"},
     "HAICHI_DISABLE=1": {"LD_PRELOAD": "{shim}", "HAICHI_DISABLE": "1"},
 }
-
-
-class Failed(Exception):
-    """A program did not run; the text is one line."""
 
 
 @dataclass
@@ -55,7 +47,7 @@ class Cost:
     ranks: int
     unit: str
     limit: float
-    samples: dict[str, list[float]] = field(default_factory=dict)
+    samples: dict[str, list[float]]
 
     def more(self, variant: str) -> list[float]:
         """Quartiles of what a variant took more than stock in the same repetition."""
@@ -73,48 +65,31 @@ class Cost:
 
 def numbers(found: mpi.Mpi, ranks: int, variant: str, words: list[str]) -> list[float]:
     """Runs the program once and returns the numbers it printed."""
-    shim = paths.build() / "lib" / f"libhaichi-{found.family}.so"
-    program = paths.program(f"overhead-{found.family}")
-    for needed in (shim, program):
-        if not needed.exists():
-            raise Failed(f"{needed} is not built: ./haichi build")
+    shim = script.shim(found)
     env = {key: value.format(shim=shim) for key, value in VARIANTS[variant].items()}
-    argv, full = mpi.local_command(found, ranks, [str(program), *words], env)
-    try:
-        done = subprocess.run(
-            argv, env=full, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise Failed(f"{found.label}, {variant}: no end after {RUN_TIMEOUT_S} s") from None
-    if done.returncode != 0 or not done.stdout.strip():
-        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        raise Failed(f"{found.label}, {variant}: exit code {done.returncode}: {last}")
-    return [float(line) for line in done.stdout.split()]
-
-
-def interleave(cost: Cost, repetitions: int, once: Callable[[str], float]) -> None:
-    """One sample of every variant in turn, `repetitions` times, after one round that is dropped."""
-    for repetition in range(repetitions + 1):
-        for variant in VARIANTS:
-            sample = once(variant)
-            if repetition > 0:
-                cost.samples.setdefault(variant, []).append(sample)
+    return script.numbers(found, ranks, "overhead", words, env, variant)
 
 
 def measure(found: mpi.Mpi, repetitions: int) -> list[Cost]:
     """All costs under one MPI."""
-    calls = Cost("a call that is passed through", found.label, 1, "ns", CALL_LIMIT_NS)
-    waits = Cost("a wait for a request", found.label, 1, "ns", WAIT_LIMIT_NS)
-    reads = Cost("a read of a file handed back", found.label, 1, "ns", READ_LIMIT_NS)
-    init = Cost("MPI_Init", found.label, INIT_RANKS, "s", INIT_LIMIT_S)
+
+    def cost(what: str, limit: float, words: list[str]) -> Cost:
+        ranks, unit = (INIT_RANKS, "s") if words == ["init"] else (1, "ns")
+        samples = script.interleave(
+            VARIANTS,
+            repetitions,
+            lambda variant: statistics.median(numbers(found, ranks, variant, words)),
+        )
+        return Cost(what, found.label, ranks, unit, limit, samples)
+
     with tempfile.TemporaryDirectory(prefix="haichi-overhead-") as folder:
         file = str(Path(folder) / "file")
-        for cost, words in ((calls, ["calls", file]), (waits, ["waits"]), (reads, ["reads", file])):
-            interleave(
-                cost, repetitions, lambda v, w=words: statistics.median(numbers(found, 1, v, w))
-            )
-    interleave(init, repetitions, lambda v: numbers(found, INIT_RANKS, v, ["init"])[0])
-    return [calls, waits, reads, init]
+        return [
+            cost("a call that is passed through", CALL_LIMIT_NS, ["calls", file]),
+            cost("a wait for a request", WAIT_LIMIT_NS, ["waits"]),
+            cost("a read of a file handed back", READ_LIMIT_NS, ["reads", file]),
+            cost("MPI_Init", INIT_LIMIT_S, ["init"]),
+        ]
 
 
 def show(cost: Cost) -> None:
@@ -133,39 +108,29 @@ def show(cost: Cost) -> None:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--repetitions", type=int, default=9, help="default: %(default)s, at least 2"
-    )
+    parser = script.parser(__doc__, repetitions=9)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the raw samples there")
     options = parser.parse_args()
-    if options.repetitions < 2:
-        parser.error(f"--repetitions {options.repetitions}: at least 2 are needed for a spread")
-    found = mpi.available("mpich", "openmpi")
-    if not found:
-        print("overhead: no MPI here: ./haichi doctor", file=sys.stderr)
-        return 1
-    cores = len(os.sched_getaffinity(0))
-    print(
-        f"{cores} cores, load {os.getloadavg()[0]:.1f}; medians of {options.repetitions} "
-        f"interleaved repetitions [quartiles]"
-        + (f"; {INIT_RANKS} ranks are oversubscribed here" if cores < INIT_RANKS else "")
-    )
+    crowded = script.cores() < INIT_RANKS
     costs: list[Cost] = []
-    try:
-        for one in found:
-            new = measure(one, options.repetitions)
-            for cost in new:
-                show(cost)
-            costs += new
-    except Failed as error:
-        print(f"overhead: {error}", file=sys.stderr)
-        return 1
-    if options.json:
-        record = {"schema": "haichi.overhead/1", "cores": cores}
+
+    def measure_and_show(found: mpi.Mpi) -> None:
+        new = measure(found, options.repetitions)
+        for cost in new:
+            show(cost)
+        costs.extend(new)
+
+    code = script.for_each_mpi(
+        "overhead",
+        options.repetitions,
+        measure_and_show,
+        f"; {INIT_RANKS} ranks are oversubscribed here" if crowded else "",
+    )
+    if code == 0 and options.json:
+        record = {"schema": "haichi.overhead/1", "cores": script.cores()}
         record["costs"] = [asdict(cost) for cost in costs]
         options.json.write_text(json.dumps(record, indent=1) + "\n")
-    return 0
+    return code
 
 
 if __name__ == "__main__":
