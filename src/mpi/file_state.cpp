@@ -364,10 +364,4 @@ std::shared_ptr<FileState> FileTable::remove(MPI_File file) {
   return node.empty() ? nullptr : std::move(node.mapped());
 }
 
-void finish_backlog(MPI_File file) {
-  const Runtime* const runtime = Runtime::get();
-  if (!runtime || !runtime->any_behind_program()) return;
-  if (const auto state = FileTable::get().find(file)) state->backlog.finish();
-}
-
 }  // namespace haichi::mpi

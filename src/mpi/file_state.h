@@ -182,10 +182,6 @@ class FileTable {
   std::map<MPI_File, std::shared_ptr<FileState>> files_;
 };
 
-/// To be called before the program does anything to a file that must come behind its nonblocking
-/// accesses. Returns when none of them is left to do.
-void finish_backlog(MPI_File file);
-
 /// The path that the operating system knows a file by: without a prefix that names a plain POSIX
 /// driver of ROMIO (ufs:, lustre:, xfs:). Nothing if the prefix names any other driver.
 std::optional<std::string> posix_path(std::string_view filename);

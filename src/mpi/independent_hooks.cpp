@@ -1,6 +1,7 @@
 // Hooks of the accesses that haichi leaves to the MPI library but must know of, and of the calls
 // that change or tell the file's size. Before each of them what nonblocking collectives have left
-// to do behind the program is finished, so that the library finds the file as the program does.
+// to do behind the program is finished, so that the library finds the file as the program does. For
+// most of them that is all: functions.txt says before which.
 //
 // Of the library's own nonblocking writes haichi must know, too, when they may be under way. See
 // "Nonblocking writes of the library" in docs/notes.md.
@@ -19,153 +20,17 @@ void set_library_writes(MPI_File file, bool under_way) {
   state->library_writes = under_way;
 }
 
-void before_late_write(MPI_File file) {
-  finish_backlog(file);
-  set_library_writes(file, true);
-}
-
 }  // namespace
 
-int on_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+void finish_backlog(MPI_File fh) {
+  const Runtime* const runtime = Runtime::get();
+  if (!runtime || !runtime->any_behind_program()) return;
+  if (const auto state = FileTable::get().find(fh)) state->backlog.finish();
+}
+
+void expect_late_write(MPI_File fh) {
   finish_backlog(fh);
-  return real().File_read(fh, buf, count, datatype, status);
-}
-
-int on_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                   MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_read_c(fh, buf, count, datatype, status);
-}
-
-int on_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
-                    MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_read_at(fh, offset, buf, count, datatype, status);
-}
-
-int on_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                      MPI_Datatype datatype, MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_read_at_c(fh, offset, buf, count, datatype, status);
-}
-
-int on_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                        MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_read_shared(fh, buf, count, datatype, status);
-}
-
-int on_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                          MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_read_shared_c(fh, buf, count, datatype, status);
-}
-
-int on_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                  MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_write(fh, buf, count, datatype, status);
-}
-
-int on_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_write_c(fh, buf, count, datatype, status);
-}
-
-int on_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                     MPI_Datatype datatype, MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_write_at(fh, offset, buf, count, datatype, status);
-}
-
-int on_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                       MPI_Datatype datatype, MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_write_at_c(fh, offset, buf, count, datatype, status);
-}
-
-int on_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                         MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_write_shared(fh, buf, count, datatype, status);
-}
-
-int on_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                           MPI_Status* status) {
-  finish_backlog(fh);
-  return real().File_write_shared_c(fh, buf, count, datatype, status);
-}
-
-int on_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  finish_backlog(fh);
-  return real().File_iread(fh, buf, count, datatype, request);
-}
-
-int on_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Request* request) {
-  finish_backlog(fh);
-  return real().File_iread_c(fh, buf, count, datatype, request);
-}
-
-int on_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
-                     MPI_Request* request) {
-  finish_backlog(fh);
-  return real().File_iread_at(fh, offset, buf, count, datatype, request);
-}
-
-int on_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                       MPI_Datatype datatype, MPI_Request* request) {
-  finish_backlog(fh);
-  return real().File_iread_at_c(fh, offset, buf, count, datatype, request);
-}
-
-int on_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                         MPI_Request* request) {
-  finish_backlog(fh);
-  return real().File_iread_shared(fh, buf, count, datatype, request);
-}
-
-int on_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                           MPI_Request* request) {
-  finish_backlog(fh);
-  return real().File_iread_shared_c(fh, buf, count, datatype, request);
-}
-
-int on_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                   MPI_Request* request) {
-  before_late_write(fh);
-  return real().File_iwrite(fh, buf, count, datatype, request);
-}
-
-int on_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Request* request) {
-  before_late_write(fh);
-  return real().File_iwrite_c(fh, buf, count, datatype, request);
-}
-
-int on_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                      MPI_Datatype datatype, MPI_Request* request) {
-  before_late_write(fh);
-  return real().File_iwrite_at(fh, offset, buf, count, datatype, request);
-}
-
-int on_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Request* request) {
-  before_late_write(fh);
-  return real().File_iwrite_at_c(fh, offset, buf, count, datatype, request);
-}
-
-int on_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                          MPI_Request* request) {
-  before_late_write(fh);
-  return real().File_iwrite_shared(fh, buf, count, datatype, request);
-}
-
-int on_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Request* request) {
-  before_late_write(fh);
-  return real().File_iwrite_shared_c(fh, buf, count, datatype, request);
+  set_library_writes(fh, true);
 }
 
 int on_File_sync(MPI_File fh) {
@@ -180,21 +45,6 @@ int on_File_set_size(MPI_File fh, MPI_Offset size) {
   const int result = real().File_set_size(fh, size);
   set_library_writes(fh, false);
   return result;
-}
-
-int on_File_preallocate(MPI_File fh, MPI_Offset size) {
-  finish_backlog(fh);
-  return real().File_preallocate(fh, size);
-}
-
-int on_File_get_size(MPI_File fh, MPI_Offset* size) {
-  finish_backlog(fh);
-  return real().File_get_size(fh, size);
-}
-
-int on_File_set_atomicity(MPI_File fh, int flag) {
-  finish_backlog(fh);
-  return real().File_set_atomicity(fh, flag);
 }
 
 int on_File_seek(MPI_File fh, MPI_Offset offset, int whence) {

@@ -39,6 +39,8 @@ class Function:
     hooked: bool
     done: str
     """The function that tells whether this one has been done, or ""."""
+    first: str
+    """What haichi does before it leaves the call to the MPI library; "" if it has a hook."""
     returns: str
     parameters: tuple[str, ...]
     """As C declares them: "const char* filename"."""
@@ -65,7 +67,7 @@ class BadInput(Exception):
     """A line of functions.txt that cannot be used; the text says which and why."""
 
 
-def describe(name: str, hooked: bool, done: str) -> Function:
+def describe(name: str, hooked: bool, done: str = "", first: str = "") -> Function:
     """The standard's signature of one C function, large-count forms included."""
     large = name.endswith("_c")
     procedure = pympistandard.PROCEDURES.get(name.removesuffix("_c").lower())
@@ -80,8 +82,10 @@ def describe(name: str, hooked: bool, done: str) -> Function:
         raise BadInput(f"{name} takes a variable list of arguments, which cannot be forwarded")
     if hooked and name in NEVER_HOOKED:
         raise BadInput(f"{name} must not be exported: programs use it to tell MPIs apart")
+    if first and not parameters:
+        raise BadInput(f"{name} has no argument to give to {first}")
     names = tuple(parameter.name for parameter in symbol.parameters)
-    return Function(name, hooked, done, str(symbol.return_type), parameters, names)
+    return Function(name, hooked, done, first, str(symbol.return_type), parameters, names)
 
 
 def read_functions(path: Path) -> list[Function]:
@@ -95,21 +99,26 @@ def read_functions(path: Path) -> list[Function]:
         try:
             match words:
                 case ["hook", name]:
-                    found = describe(name, hooked=True, done="")
+                    found = describe(name, hooked=True)
                 case ["hook", name, "done", flag]:
                     found = describe(name, hooked=True, done=flag)
                     asked.append(flag)
+                case ["hook", name, "after", first]:
+                    found = describe(name, hooked=True, first=first)
                 case ["use", name]:
-                    found = describe(name, hooked=False, done="")
+                    found = describe(name, hooked=False)
                 case _:
-                    raise BadInput('expected "hook NAME", "hook NAME done FLAG" or "use NAME"')
+                    raise BadInput(
+                        'expected "hook NAME", "hook NAME done FLAG", "hook NAME after FIRST" '
+                        'or "use NAME"'
+                    )
             if found.name in functions:
                 raise BadInput(f"{found.name} is listed twice")
         except BadInput as error:
             raise BadInput(f"{path}:{number}: {error}") from None
         functions[found.name] = found
     for flag in asked:
-        functions.setdefault(flag, describe(flag, hooked=False, done=""))
+        functions.setdefault(flag, describe(flag, hooked=False))
     return list(functions.values())
 
 
@@ -224,7 +233,9 @@ void* real_symbol(const char* name) {{
 
 def hooks_header(functions: list[Function]) -> str:
     """Text of hooks.h."""
-    lines = "".join(f"{f.returns} on_{f.short}({f.signature});\n" for f in functions if f.hooked)
+    own = [f for f in functions if f.hooked and not f.first]
+    lines = "".join(f"{f.returns} on_{f.short}({f.signature});\n" for f in own)
+    before = dict.fromkeys(f"void {f.first}({f.parameters[0]});\n" for f in functions if f.first)
     return f"""{BANNER}//
 // What haichi does in place of an MPI function; implemented in src/mpi. A hook gets the program's
 // arguments untouched and returns what the program shall see. It runs with the depth guard held:
@@ -237,6 +248,8 @@ def hooks_header(functions: list[Function]) -> str:
 namespace haichi::mpi {{
 
 {lines}
+// What haichi does before a call that it leaves to the MPI library; gets the call's first argument.
+{"".join(before)}
 }}  // namespace haichi::mpi
 """
 
@@ -256,6 +269,15 @@ def recovery(function: Function) -> str:
     return "        return MPI_ERR_INTERN;\n"
 
 
+def action(function: Function) -> str:
+    """What a wrapper does with the depth guard held, as statements."""
+    f = function
+    if f.first:
+        real = f"table.{f.short}({f.call})"
+        return f"haichi::mpi::{f.first}({f.arguments[0]}); return {real};"
+    return f"return haichi::mpi::on_{f.short}({f.call});"
+
+
 def wrapper(function: Function) -> str:
     """The two exported names of one hook."""
     f = function
@@ -264,7 +286,7 @@ def wrapper(function: Function) -> str:
   if (haichi::preload::passing()) return table.{f.short}({f.call});
   return haichi::preload::guarded(
       "{f.name}",
-      [&] {{ return haichi::mpi::on_{f.short}({f.call}); }},
+      [&] {{ {action(f)} }},
       [&] {{
 {recovery(f)}      }});
 }}

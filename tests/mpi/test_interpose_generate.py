@@ -19,6 +19,7 @@ hook MPI_Finalize  done MPI_Finalized
 hook MPI_Comm_size
 hook MPI_Comm_rank
 hook MPI_Wtime
+hook MPI_Topo_test  after look_at
 use MPI_Barrier
 use MPI_Bcast_c
 """
@@ -60,21 +61,28 @@ int on_Comm_rank(MPI_Comm comm, int* rank) {
 double on_Wtime() {
   return fail("Wtime", [&] { return real().Wtime() + (real().Bcast_c ? 2e9 : 1e9); });
 }
+void look_at(MPI_Comm comm) {
+  int size;
+  fail("look_at", [&] { return real().Comm_size(comm, &size) || setenv("LOOKED", "yes", 1); });
+}
 }  // namespace haichi::mpi
 """
 
 PROGRAM = """
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 int main(int argc, char** argv) {
-  int rank = -1, size = -1;
+  int rank = -1, size = -1, kind = -1;
   int began = MPI_Init(&argc, &argv);
   int asked = MPI_Comm_size(MPI_COMM_WORLD, &size);
   int who = MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int tested = MPI_Topo_test(MPI_COMM_WORLD, &kind);
   int billions = (int)(MPI_Wtime() / 1e9);
   int ended = MPI_Finalize();
   printf("began %d size %d %d rank %d %d", began != 0, asked == MPI_ERR_INTERN, size, who, rank);
-  printf(" billions %d ended %d\\n", billions, ended != 0);
+  printf(" topology %d %d", tested == MPI_ERR_INTERN, kind == MPI_UNDEFINED);
+  printf(" looked %d billions %d ended %d\\n", getenv("LOOKED") != NULL, billions, ended != 0);
   return 0;
 }
 """
@@ -123,7 +131,8 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return mpi, folder / "small.so", mpi.compile(folder / "program.c", into=folder)
 
 
-STOCK = "began 0 size 0 1 rank 0 0 billions {} ended 0"
+REST = "topology 0 1 looked 1 billions {} ended 0"
+STOCK = f"began 0 size 0 1 rank 0 0 {REST}"
 
 
 @pytest.mark.parametrize(
@@ -136,8 +145,14 @@ STOCK = "began 0 size 0 1 rank 0 0 billions {} ended 0"
         ({"FAIL_BEFORE": "Finalize"}, STOCK),
         ({"FAIL_AFTER": "Finalize"}, STOCK),
         # Another function is not called again: the program gets an error code.
-        ({"FAIL_BEFORE": "Comm_size"}, "began 0 size 1 -1 rank 0 0 billions {} ended 0"),
-        ({"FAIL_AFTER": "Comm_size"}, "began 0 size 1 1 rank 0 0 billions {} ended 0"),
+        ({"FAIL_BEFORE": "Comm_size"}, f"began 0 size 1 -1 rank 0 0 {REST}"),
+        ({"FAIL_AFTER": "Comm_size"}, f"began 0 size 1 1 rank 0 0 {REST}"),
+        # What comes before a call that is the library's: if it fails, so does the call.
+        (
+            {"FAIL_BEFORE": "look_at"},
+            STOCK.replace("topology 0 1 looked 1", "topology 1 0 looked 0"),
+        ),
+        ({"FAIL_AFTER": "look_at"}, STOCK.replace("topology 0 1", "topology 1 0")),
     ],
     ids=lambda value: "-".join(f"{k}={v}" for k, v in value.items()) if value is dict else None,
 )
@@ -169,6 +184,8 @@ def test_a_clock_that_throws_is_asked_again(small: tuple) -> None:
         ("hook MPI_Get_version", "must not be exported"),
         ("use MPI_Pcontrol", "variable list of arguments"),
         ("hook", 'expected "hook NAME"'),
+        ("hook MPI_Barrier after", 'expected "hook NAME"'),
+        ("hook MPI_Finalize after look_at", "MPI_Finalize has no argument to give to look_at"),
         ("grab MPI_Init", 'expected "hook NAME"'),
         ("use MPI_Init\nuse MPI_Init", "MPI_Init is listed twice"),
     ],
