@@ -30,6 +30,18 @@ int ialltoallv(const void* sendbuf, const Count* sendcounts, const Displacement*
   return call ? start_exchange(comm, peers, *call, request, real_call) : real_call();
 }
 
+template <class Count, class Displacement, class RealCall>
+int ialltoallw(const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
+               const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
+               const Displacement* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
+               MPI_Request* request, RealCall real_call) {
+  const auto peers = peers_of(comm);
+  if (!peers) return real_call();
+  const auto call = alltoallw_call("MPI_Ialltoallw", peers->placement.ranks(), sendbuf, sendcounts,
+                                   sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+  return call ? start_exchange(comm, peers, *call, request, real_call) : real_call();
+}
+
 }  // namespace
 
 int on_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -67,6 +79,28 @@ int on_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
                     comm, request, [&] {
                       return real().Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                                  recvcounts, rdispls, recvtype, comm, request);
+                    });
+}
+
+int on_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                  MPI_Request* request) {
+  return ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                    recvtypes, comm, request, [&] {
+                      return real().Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                               recvcounts, rdispls, recvtypes, comm, request);
+                    });
+}
+
+int on_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                    MPI_Request* request) {
+  return ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                    recvtypes, comm, request, [&] {
+                      return real().Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                 recvcounts, rdispls, recvtypes, comm, request);
                     });
 }
 

@@ -32,6 +32,19 @@ int alltoallv_init(const void* sendbuf, const Count* sendcounts, const Displacem
   return call ? make_persistent_exchange(comm, peers, *call, request, real_call) : real_call();
 }
 
+template <class Count, class Displacement, class RealCall>
+int alltoallw_init(const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
+                   const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
+                   const Displacement* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
+                   MPI_Request* request, RealCall real_call) {
+  const auto peers = peers_of(comm);
+  if (!peers) return real_call();
+  const auto call =
+      alltoallw_call("MPI_Alltoallw_init", peers->placement.ranks(), sendbuf, sendcounts, sdispls,
+                     sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+  return call ? make_persistent_exchange(comm, peers, *call, request, real_call) : real_call();
+}
+
 }  // namespace
 
 int on_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -74,6 +87,30 @@ int on_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const
                         recvtype, comm, request, [&] {
                           return real().Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
                                                          recvbuf, recvcounts, rdispls, recvtype,
+                                                         comm, info, request);
+                        });
+}
+
+int on_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                      const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                      const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      MPI_Info info, MPI_Request* request) {
+  return alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, [&] {
+                          return real().Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
+                                                       recvbuf, recvcounts, rdispls, recvtypes,
+                                                       comm, info, request);
+                        });
+}
+
+int on_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                        const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                        MPI_Info info, MPI_Request* request) {
+  return alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, [&] {
+                          return real().Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
+                                                         recvbuf, recvcounts, rdispls, recvtypes,
                                                          comm, info, request);
                         });
 }

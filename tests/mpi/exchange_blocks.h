@@ -74,8 +74,12 @@ static inline void draw_layouts(side_t* side, uint64_t* own) {
     side->layouts[i] = make_layout(below(own, 12) < 11 ? below(own, KINDS - 1) : KINDS - 1);
 }
 
-static inline void free_side(side_t* side) {
-  free(side->memory);
+static inline void free_types(side_t* side) {
   for (int i = 0; i < 2; ++i)
     if (side->layouts[i].extent != ELEMENT) MPI_Type_free(&side->layouts[i].type);
+}
+
+static inline void free_side(side_t* side) {
+  free(side->memory);
+  free_types(side);
 }

@@ -149,20 +149,23 @@ static void among_blocking_ones(void) {
 
 /* Calls without bytes, or with bytes for some ranks only. */
 static void nothing_or_little(void) {
-  int counts[kMost] = {0}, from[kMost] = {0}, at[kMost], one = 50 + rank, got = -1, none = -1,
-      nowhere = -1;
-  MPI_Request requests[3];
-  for (int peer = 0; peer < ranks; ++peer) at[peer] = 0;
+  int counts[kMost] = {0}, from[kMost] = {0}, at[kMost], one = 50 + rank, got[2] = {-1, -1},
+      none = -1, nowhere = -1;
+  MPI_Datatype types[kMost];
+  MPI_Request requests[4];
+  for (int peer = 0; peer < ranks; ++peer) at[peer] = 0, types[peer] = MPI_INT;
   counts[(rank + 1) % ranks] = 1;
   from[(rank + ranks - 1) % ranks] = 1;
   EXPECT_OK(MPI_Ialltoall(&none, 0, MPI_INT, &nowhere, 0, MPI_INT, MPI_COMM_WORLD, &requests[0]));
-  EXPECT_OK(MPI_Ialltoallv(&one, counts, at, MPI_INT, &got, from, at, MPI_INT, MPI_COMM_WORLD,
+  EXPECT_OK(MPI_Ialltoallv(&one, counts, at, MPI_INT, &got[0], from, at, MPI_INT, MPI_COMM_WORLD,
                            &requests[1]));
-  for (int peer = 0; peer < ranks; ++peer) counts[peer] = from[peer] = 0;
-  EXPECT_OK(MPI_Ialltoallv(&none, counts, at, MPI_INT, &nowhere, counts, at, MPI_INT,
-                           MPI_COMM_WORLD, &requests[2]));
-  EXPECT_OK(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
-  EXPECT(got == 50 + (rank + ranks - 1) % ranks, "the block is %d", got);
+  EXPECT_OK(MPI_Ialltoallw(&one, counts, at, types, &got[1], from, at, types, MPI_COMM_WORLD,
+                           &requests[2]));
+  EXPECT_OK(MPI_Ialltoallv(&none, at, at, MPI_INT, &nowhere, at, at, MPI_INT, MPI_COMM_WORLD,
+                           &requests[3]));
+  EXPECT_OK(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+  for (int i = 0; i < 2; ++i)
+    EXPECT(got[i] == 50 + (rank + ranks - 1) % ranks, "block %d is %d", i, got[i]);
   EXPECT(nowhere == -1, "bytes came from nowhere");
 }
 
@@ -202,15 +205,22 @@ static void two_groups(void) {
   MPI_Request request;
   const int upper = rank >= ranks / 2;
   const int others = upper ? ranks / 2 : ranks - ranks / 2;
-  int out[kMost], in[kMost];
+  int out[kMost], in[kMost], counts[kMost], at[kMost];
+  MPI_Datatype types[kMost];
   MPI_Comm_split(MPI_COMM_WORLD, upper, rank, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, upper ? 0 : ranks / 2, 3, &both);
-  for (int i = 0; i < others; ++i) out[i] = rank * 100 + i, in[i] = -1;
-  EXPECT_OK(MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, both, &request));
-  EXPECT_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-  for (int i = 0; i < others; ++i) {
-    const int want = ((upper ? 0 : ranks / 2) + i) * 100 + (upper ? rank - ranks / 2 : rank);
-    EXPECT(in[i] == want, "%d came and not %d", in[i], want);
+  for (int i = 0; i < others; ++i) counts[i] = 1, at[i] = i * (int)sizeof *in, types[i] = MPI_INT;
+  for (int typed = 0; typed < 2; ++typed) {
+    for (int i = 0; i < others; ++i) out[i] = rank * 100 + i, in[i] = -1;
+    if (typed)
+      EXPECT_OK(MPI_Ialltoallw(out, counts, at, types, in, counts, at, types, both, &request));
+    else
+      EXPECT_OK(MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, both, &request));
+    EXPECT_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (int i = 0; i < others; ++i) {
+      const int want = ((upper ? 0 : ranks / 2) + i) * 100 + (upper ? rank - ranks / 2 : rank);
+      EXPECT(in[i] == want, "%d came and not %d", in[i], want);
+    }
   }
   MPI_Comm_free(&both);
   MPI_Comm_free(&half);

@@ -50,8 +50,8 @@ def test_random_exchanges(mpi: Mpi, tmp_path: Path, place: int) -> None:
     if ranks > 1:
         assert {"spread(nd_rank_shift,0)"} <= {each.chosen for each in kinds}
         names = {each.collective for each in kinds}
-        assert names >= {"MPI_Ialltoall", "MPI_Ialltoallv"}
-        persistent = {"MPI_Alltoall_init", "MPI_Alltoallv_init"}
+        assert names >= {"MPI_Ialltoall", "MPI_Ialltoallv", "MPI_Ialltoallw"}
+        persistent = {f"MPI_Alltoall{each}_init" for each in ("", "v", "w")}
         assert names & persistent == (set() if mpi.abi == "openmpi" else persistent)
 
 
