@@ -33,25 +33,6 @@ void predict(CommState& state) {
                                    state.runtime.settings.text("machine"), fine.error().text));
 }
 
-/// What the ranks must know of each other's states. True if all of them have one (null: none).
-bool agree(CommState* state, MPI_Comm own) {
-  Neighbourhood* const mine = state && state->neighbourhood ? &*state->neighbourhood : nullptr;
-  const int64_t here[] = {state != nullptr, mine != nullptr, mine && !mine->repeated,
-                          mine ? -mine->most : 0};
-  int64_t least[std::size(here)] = {};
-  const Handles& h = handles();
-  if (real().Allreduce(here, least, int(std::size(here)), h.int64, h.op_min, own) != MPI_SUCCESS ||
-      !least[0])
-    return false;
-  if (!least[1]) {
-    state->neighbourhood.reset();
-  } else {
-    mine->repeated = !least[2];
-    mine->most = int(-least[3]);
-  }
-  return true;
-}
-
 /// Collective over `comm`. All ranks get a state or none does.
 std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   const Handles& h = handles();
@@ -63,15 +44,16 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return nullptr;
   real().Comm_set_errhandler(own, h.errors_return);
   std::unique_ptr<CommState> state;
+  std::optional<Neighbourhood> neighbourhood;
   try {
     int rank = 0;
     real().Comm_rank(own, &rank);
-    auto made = std::make_unique<CommState>(runtime, own, std::move(*placement), rank);
-    made->neighbourhood = neighbourhood_of(comm);
-    state = std::move(made);
+    neighbourhood = neighbourhood_of(comm);
+    state = std::make_unique<CommState>(runtime, own, std::move(*placement), rank);
   } catch (const std::bad_alloc&) {
   }
-  if (agree(state.get(), own)) {
+  if (agree_on_neighbourhood(neighbourhood, state != nullptr, own)) {
+    state->neighbourhood = std::move(neighbourhood);
     state->start_with(read_decisions(runtime, own, state->placement, state->rank));
     predict(*state);
     return state;

@@ -1,70 +1,32 @@
 // Hooks of the blocking all-to-alls and all-gathers among neighbours.
 #include "generated/hooks.h"
 #include "generated/real.h"
-#include "mpi/compat/handles.h"
-#include "mpi/exchange_arguments.h"
+#include "mpi/neighbour_arguments.h"
 
 namespace haichi::mpi {
 namespace {
 
 using collectives::Neighbours;
 
-// The state for a call, or null if the call is the MPI library's.
-CommState* state_for(MPI_Comm comm, const void* sendbuf, NeighbourCall call) {
+/// `call(neighbours)` is the program's as an exchange.
+template <class Call, class RealCall>
+int run(MPI_Comm comm, NeighbourCall kind, const void* sendbuf, Call call, RealCall real_call) {
   CommState* const state = comm_state(comm);
-  const bool taken = state != nullptr && sendbuf != MPI_IN_PLACE && state->neighbourhood &&
-                     state->neighbourhood->matches_alike(call);
-  return taken ? state : nullptr;
-}
-
-// Blocks one after the other.
-template <class Count>
-ExchangeSide row_side(const void* buffer, size_t blocks, Count count, MPI_Datatype type) {
-  ExchangeSide side{const_cast<void*>(buffer), {type}};
-  for (size_t place = 0; place < blocks; ++place) {
-    side.counts.push_back(count);
-    side.at.push_back(int64_t(place) * count);
-  }
-  return side;
-}
-
-// One block, for so many.
-template <class Count>
-ExchangeSide copies_side(const void* buffer, size_t copies, Count count, MPI_Datatype type) {
-  ExchangeSide side = one_block_side(buffer, count, type);
-  side.counts.assign(copies, count);
-  return side;
-}
-
-// Nobody's block has no bytes, whatever the program says of it.
-void leave_out_nobody(ExchangeSide& side, const std::vector<int>& ranks) {
-  for (size_t place = 0; place < ranks.size(); ++place) {
-    if (ranks[place] != Neighbours::kNobody) continue;
-    side.counts[place] = 0;
-    if (side.at_bytes) side.types[place] = handles().byte;
-  }
-}
-
-template <class RealCall>
-int run(MPI_Comm comm, CommState& state, const char* name, ExchangeSide send, ExchangeSide receive,
-        RealCall real_call) {
-  const Neighbours& neighbours = state.neighbourhood->neighbours;
-  leave_out_nobody(send, neighbours.destinations);
-  leave_out_nobody(receive, neighbours.sources);
-  const auto call =
-      sound({name, std::move(send), std::move(receive), collectives::Kind::neighbours});
-  return call ? run_exchange(comm, state, *call, real_call) : real_call();
+  const Neighbours* const neighbours =
+      state ? neighbours_for(kind, sendbuf, state->neighbourhood) : nullptr;
+  if (neighbours == nullptr) return real_call();
+  const std::optional<ExchangeCall> exchange = call(*neighbours);
+  return exchange ? run_exchange(comm, *state, *exchange, real_call) : real_call();
 }
 
 template <class Count, class RealCall>
 int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
              Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf, NeighbourCall::alltoall);
-  if (state == nullptr) return real_call();
-  const auto& [sources, destinations, order] = state->neighbourhood->neighbours;
-  return run(comm, *state, "MPI_Neighbor_alltoall",
-             row_side(sendbuf, destinations.size(), sendcount, sendtype),
-             row_side(recvbuf, sources.size(), recvcount, recvtype), real_call);
+  const auto call = [&](const Neighbours& neighbours) {
+    return neighbour_alltoall_call("MPI_Neighbor_alltoall", neighbours, sendbuf, sendcount,
+                                   sendtype, recvbuf, recvcount, recvtype);
+  };
+  return run(comm, NeighbourCall::alltoall, sendbuf, call, real_call);
 }
 
 template <class Count, class Displacement, class RealCall>
@@ -72,12 +34,11 @@ int alltoallv(const void* sendbuf, const Count* sendcounts, const Displacement* 
               MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
               const Displacement* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
               RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf, NeighbourCall::alltoallv);
-  if (state == nullptr) return real_call();
-  const auto& [sources, destinations, order] = state->neighbourhood->neighbours;
-  return run(comm, *state, "MPI_Neighbor_alltoallv",
-             placed_side(sendbuf, destinations.size(), sendcounts, sdispls, sendtype),
-             placed_side(recvbuf, sources.size(), recvcounts, rdispls, recvtype), real_call);
+  const auto call = [&](const Neighbours& neighbours) {
+    return neighbour_alltoallv_call("MPI_Neighbor_alltoallv", neighbours, sendbuf, sendcounts,
+                                    sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype);
+  };
+  return run(comm, NeighbourCall::alltoallv, sendbuf, call, real_call);
 }
 
 template <class Count, class RealCall>
@@ -85,35 +46,35 @@ int alltoallw(const void* sendbuf, const Count* sendcounts, const MPI_Aint* sdis
               const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
               const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
               RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf, NeighbourCall::alltoallv);
-  if (state == nullptr) return real_call();
-  const auto& [sources, destinations, order] = state->neighbourhood->neighbours;
-  return run(comm, *state, "MPI_Neighbor_alltoallw",
-             typed_side(sendbuf, destinations.size(), sendcounts, sdispls, sendtypes),
-             typed_side(recvbuf, sources.size(), recvcounts, rdispls, recvtypes), real_call);
+  const auto call = [&](const Neighbours& neighbours) {
+    return neighbour_alltoallw_call("MPI_Neighbor_alltoallw", neighbours, sendbuf, sendcounts,
+                                    sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+  };
+  return run(comm, NeighbourCall::alltoallv, sendbuf, call, real_call);
 }
 
 template <class Count, class RealCall>
 int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
               Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf, NeighbourCall::allgather);
-  if (state == nullptr) return real_call();
-  const auto& [sources, destinations, order] = state->neighbourhood->neighbours;
-  return run(comm, *state, "MPI_Neighbor_allgather",
-             copies_side(sendbuf, destinations.size(), sendcount, sendtype),
-             row_side(recvbuf, sources.size(), recvcount, recvtype), real_call);
+  const auto call = [&](const Neighbours& neighbours) {
+    return neighbour_call("MPI_Neighbor_allgather", neighbours,
+                          copies_side(sendbuf, neighbours.destinations.size(), sendcount, sendtype),
+                          row_side(recvbuf, neighbours.sources.size(), recvcount, recvtype));
+  };
+  return run(comm, NeighbourCall::allgather, sendbuf, call, real_call);
 }
 
 template <class Count, class Displacement, class RealCall>
 int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                const Count* recvcounts, const Displacement* displs, MPI_Datatype recvtype,
                MPI_Comm comm, RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf, NeighbourCall::allgather);
-  if (state == nullptr) return real_call();
-  const auto& [sources, destinations, order] = state->neighbourhood->neighbours;
-  return run(comm, *state, "MPI_Neighbor_allgatherv",
-             copies_side(sendbuf, destinations.size(), sendcount, sendtype),
-             placed_side(recvbuf, sources.size(), recvcounts, displs, recvtype), real_call);
+  const auto call = [&](const Neighbours& neighbours) {
+    return neighbour_call(
+        "MPI_Neighbor_allgatherv", neighbours,
+        copies_side(sendbuf, neighbours.destinations.size(), sendcount, sendtype),
+        placed_side(recvbuf, neighbours.sources.size(), recvcounts, displs, recvtype));
+  };
+  return run(comm, NeighbourCall::allgather, sendbuf, call, real_call);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generated/real.h"
+#include "mpi/compat/handles.h"
 
 namespace haichi::mpi {
 namespace {
@@ -71,6 +72,22 @@ std::optional<Neighbourhood> neighbourhood_of(MPI_Comm comm) {
   made.most = int(neighbours.destinations.size());
   made.neighbours = std::move(neighbours);
   return made;
+}
+
+bool agree_on_neighbourhood(std::optional<Neighbourhood>& mine, bool ready, MPI_Comm comm) {
+  const int64_t here[] = {ready, mine.has_value(), mine && !mine->repeated, mine ? -mine->most : 0};
+  int64_t least[std::size(here)] = {};
+  const Handles& h = handles();
+  if (real().Allreduce(here, least, int(std::size(here)), h.int64, h.op_min, comm) != MPI_SUCCESS ||
+      !least[0])
+    return false;
+  if (!least[1]) {
+    mine.reset();
+  } else {
+    mine->repeated = !least[2];
+    mine->most = int(-least[3]);
+  }
+  return true;
 }
 
 }  // namespace haichi::mpi

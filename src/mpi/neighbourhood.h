@@ -13,14 +13,14 @@ namespace haichi::mpi {
 enum class NeighbourCall {
   allgather,  ///< all that comes from a rank is the same
   alltoall,
-  alltoallv,  ///< and alltoallw
+  alltoallv,  ///< alltoallw too, and all nonblocking and persistent ones
 };
 
 struct Neighbourhood {
   collectives::Neighbours neighbours;
   bool cartesian = false;
   int own = 0;  ///< how often this rank is its own neighbour
-  /// Of all ranks, once they have agreed (make_state() in comm_state.cpp); until then, this one's.
+  /// Of all ranks, once they have agreed; until then, this one's.
   bool repeated = false;  ///< some rank is a neighbour of another more than once
   int most = 0;           ///< destinations of the one that has most
 
@@ -40,5 +40,9 @@ struct Neighbourhood {
 
 /// This rank's; nothing if there is no topology, or the MPI library does not say. Local.
 std::optional<Neighbourhood> neighbourhood_of(MPI_Comm comm);
+
+/// Makes `mine` say of all ranks what it has to, or nothing on all if one rank has nothing. False
+/// on all if one is not `ready`; `mine` is then to be thrown away. Collective over `comm`.
+bool agree_on_neighbourhood(std::optional<Neighbourhood>& mine, bool ready, MPI_Comm comm);
 
 }  // namespace haichi::mpi
