@@ -13,11 +13,9 @@
  * There rank 0 prints "case SEED: bytes SUM", to be compared with that of a run without haichi.
  *
  * Prints "cases N wrong M" on rank 0; exit code 1 if anything was wrong. */
-#include "exchange_blocks.h"
+#include "exchange_neighbours.h"
 
 enum { ALLTOALL, ALLTOALLV, ALLTOALLW, ALLGATHER, ALLGATHERV, FUNCTIONS };
-enum { CARTESIAN, GRAPH, EDGES, ADJACENT, TOPOLOGIES };
-enum { MOST_EDGES = 16 * 4 };
 
 /* What all ranks have drawn alike. */
 typedef struct {
@@ -26,113 +24,6 @@ typedef struct {
 } call_t;
 static int gathers(const call_t* c) { return c->function >= ALLGATHER; }
 static int regular(const call_t* c) { return c->function == ALLTOALL || c->function == ALLGATHER; }
-
-/* This rank's neighbours, in the order of its blocks. */
-typedef struct {
-  int cartesian, in, out;
-  int sources[MOST_BLOCKS], destinations[MOST_BLOCKS];
-} neighbours_t;
-
-/* How many of the first `count` are that rank. */
-static int times(const int* ranks, int count, int rank) {
-  int found = 0;
-  for (int i = 0; i < count; ++i) found += ranks[i] == rank;
-  return found;
-}
-
-static int repeated(const int* ranks, int count) {
-  for (int i = 0; i < count; ++i)
-    if (ranks[i] != MPI_PROC_NULL && times(ranks, i, ranks[i])) return 1;
-  return 0;
-}
-
-static MPI_Comm make_grid(MPI_Comm base, int n, uint64_t* common) {
-  const int dimensions = 1 + below(common, 3);
-  int extents[3], periodic[3], left = n;
-  for (int d = 0; d < dimensions; ++d) {
-    extents[d] = d + 1 == dimensions ? left : 1 + below(common, left < 4 ? left : 4);
-    while (left % extents[d]) --extents[d];
-    periodic[d] = below(common, 2);
-    left /= extents[d];
-  }
-  MPI_Comm grid;
-  MPI_Cart_create(base, dimensions, extents, periodic, 0, &grid);
-  return grid;
-}
-
-/* Every edge goes both ways: a graph of MPI_Graph_create has one list for both. */
-static MPI_Comm make_graph(MPI_Comm base, int n, int repeats, uint64_t* common) {
-  int edges = 0, ends[2 * MOST_EDGES][2];
-  for (int i = below(common, 2 * n + 1); i > 0; --i) {
-    const int a = below(common, n), b = below(common, n);
-    int known = 0;
-    for (int k = 0; k < edges; ++k) known |= ends[k][0] == a && ends[k][1] == b;
-    if (known && !repeats) continue;
-    ends[edges][0] = a, ends[edges++][1] = b;
-    if (a != b) ends[edges][0] = b, ends[edges++][1] = a;
-  }
-  int index[MOST_RANKS], list[2 * MOST_EDGES], filled = 0;
-  for (int rank = 0; rank < n; ++rank) {
-    for (int k = 0; k < edges; ++k)
-      if (ends[k][0] == rank) list[filled++] = ends[k][1];
-    index[rank] = filled;
-  }
-  MPI_Comm graph;
-  MPI_Graph_create(base, n, index, list, 0, &graph);
-  return graph;
-}
-
-/* Any edges. Each is given by a rank that is drawn, or both its ranks list it. */
-static MPI_Comm make_distributed(MPI_Comm base, int me, int n, int adjacent, int repeats,
-                                 uint64_t* common) {
-  int edges = 0, from[MOST_EDGES], to[MOST_EDGES];
-  for (int i = below(common, 4 * n + 1); i > 0; --i) {
-    from[edges] = below(common, n), to[edges] = below(common, n);
-    int known = 0;
-    for (int k = 0; k < edges; ++k) known |= from[k] == from[edges] && to[k] == to[edges];
-    edges += !known || repeats;
-  }
-  int sources[MOST_EDGES], destinations[MOST_EDGES], ones[MOST_EDGES], in = 0, out = 0;
-  MPI_Comm graph;
-  for (int k = 0; k < edges; ++k) {
-    const int backward = edges - 1 - k; /* sources are listed the other way round */
-    ones[k] = 1;
-    if (adjacent && to[repeats ? k : backward] == me) sources[in++] = from[repeats ? k : backward];
-    if (adjacent && from[k] == me) destinations[out++] = to[k];
-    if (!adjacent && k % n == me) sources[out] = from[k], destinations[out++] = to[k];
-  }
-  if (adjacent)
-    MPI_Dist_graph_create_adjacent(base, in, sources, MPI_UNWEIGHTED, out, destinations,
-                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
-  else
-    MPI_Dist_graph_create(base, out, sources, ones, destinations, ones, MPI_INFO_NULL, 0, &graph);
-  return graph;
-}
-
-static neighbours_t neighbours_of(MPI_Comm comm, int topology, int me) {
-  neighbours_t found = {topology == CARTESIAN, 0, 0, {0}, {0}};
-  if (topology == CARTESIAN) {
-    int dimensions;
-    MPI_Cartdim_get(comm, &dimensions);
-    for (int d = 0; d < dimensions; ++d)
-      MPI_Cart_shift(comm, d, 1, &found.sources[2 * d], &found.sources[2 * d + 1]);
-    found.in = 2 * dimensions;
-  }
-  if (topology == GRAPH) {
-    MPI_Graph_neighbors_count(comm, me, &found.in);
-    MPI_Graph_neighbors(comm, me, found.in, found.sources);
-  }
-  if (topology < EDGES) {
-    found.out = found.in;
-    memcpy(found.destinations, found.sources, sizeof found.sources);
-    return found;
-  }
-  int weighted, weights[2][MOST_BLOCKS];
-  MPI_Dist_graph_neighbors_count(comm, &found.in, &found.out, &weighted);
-  MPI_Dist_graph_neighbors(comm, found.in, found.sources, weights[0], found.out, found.destinations,
-                           weights[1]);
-  return found;
-}
 
 static int call_it(MPI_Comm comm, const call_t* c, const side_t* s, const side_t* r, int count_sent,
                    int count_received) {
@@ -174,32 +65,6 @@ static int call_it(MPI_Comm comm, const call_t* c, const side_t* s, const side_t
   }
 }
 
-/* What lies in a block is told by its receiver and how many the sender has for it before. */
-static int name_of(int to, int before) { return to + 5 * before; }
-
-static void fill_sent(side_t* side, const neighbours_t* of, const call_t* c, int me, int call) {
-  memset(side->memory, CANARY, side->size);
-  for (int block = 0; block < side->blocks; ++block) {
-    const int to = of->destinations[block];
-    if (gathers(c))
-      fill_block(side, block, me, 0, call);
-    else if (to != MPI_PROC_NULL)
-      fill_block(side, block, me, name_of(to, times(of->destinations, block, to)), call);
-  }
-}
-
-/* In a grid what goes one way comes from the other. */
-static void fill_received(side_t* side, const neighbours_t* of, const call_t* c, int me, int call) {
-  memset(side->memory, CANARY, side->size);
-  for (int block = 0; block < side->blocks; ++block) {
-    const int from = of->sources[block];
-    if (from == MPI_PROC_NULL) continue;
-    const int pair = block / 2 * 2;
-    const int before = of->cartesian && of->sources[pair] == of->sources[pair + 1] && block == pair;
-    fill_block(side, block, from, gathers(c) ? 0 : name_of(me, before), call);
-  }
-}
-
 /* Every rank can tell the size of any block: those of one rank are alike in an all-gather, and
    those between two ranks always. */
 static int size_of(const call_t* c, int shape, int equal, int most, uint64_t sizes, int from,
@@ -234,14 +99,11 @@ static int run_calls(MPI_Comm comm, int topology, uint64_t* common, uint64_t* ow
     receive.counts[i] = size_of(c, shape, equal, most, sizes, of.sources[i], me);
   make_side(&send, !regular(c) && !gathers(c), own);
   make_side(&receive, !regular(c), own);
-  /* Where the blocks for itself are of two dimensions, libraries differ in a grid too. */
-  const int told =
-      gathers(c) || !c->repeats ||
-      (topology == CARTESIAN && c->function == ALLTOALL && times(of.sources, of.in, me) <= 2);
+  const int told = gathers(c) || !c->repeats || (c->function == ALLTOALL && told_of_grid(&of, me));
   unsigned char* expected = malloc(receive.size);
   for (int call = 0; call < calls; ++call) {
-    fill_sent(&send, &of, c, me, call);
-    fill_received(&receive, &of, c, me, call);
+    fill_sent(&send, &of, gathers(c), me, call);
+    fill_received(&receive, &of, gathers(c), me, call);
     memcpy(expected, receive.memory, receive.size);
     memset(receive.memory, CANARY, receive.size);
     wrong += call_it(comm, c, &send, &receive, gathers(c) ? send.counts[0] : equal, equal) !=
@@ -260,9 +122,7 @@ static int run_calls(MPI_Comm comm, int topology, uint64_t* common, uint64_t* ow
 static int run_case(uint64_t seed, int rank, int ranks) {
   uint64_t common = seed, own = seed * 1000003 + (uint64_t)rank;
   MPI_Comm base = make_comm(below(&common, 4), rank, ranks), comm;
-  int me, n;
-  MPI_Comm_rank(base, &me);
-  MPI_Comm_size(base, &n);
+  int me;
   int topology = below(&common, TOPOLOGIES);
   call_t c = {below(&common, FUNCTIONS), below(&common, 4) == 0, 0};
 #ifndef OPEN_MPI
@@ -274,20 +134,13 @@ static int run_case(uint64_t seed, int rank, int ranks) {
 #endif
   /* In which order MPI_Dist_graph_create lists neighbours may change from run to run. */
   const int repeats = below(&common, 4) == 0 && topology != EDGES;
-  if (topology == CARTESIAN) comm = make_grid(base, n, &common);
-  if (topology == GRAPH) comm = make_graph(base, n, repeats, &common);
-  if (topology >= EDGES)
-    comm = make_distributed(base, me, n, topology == ADJACENT, repeats, &common);
+  comm = make_topology(topology, base, repeats, &common);
   MPI_Comm_rank(comm, &me);
   const neighbours_t of = neighbours_of(comm, topology, me);
-  const int mine = repeated(of.sources, of.in) || repeated(of.destinations, of.out);
-  MPI_Allreduce(&mine, &c.repeats, 1, MPI_INT, MPI_MAX, base);
-  uint64_t sum = 0, all = 0;
+  c.repeats = repeated_anywhere(&of, base);
+  uint64_t sum = 0;
   const int wrong = run_calls(comm, topology, &common, &own, &c, &sum);
-  sum *= 2 * (uint64_t)rank + 1; /* it matters who has them */
-  MPI_Reduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0 && all != 0)
-    printf("case %llu: bytes %llx\n", (unsigned long long)seed, (unsigned long long)all);
+  print_sum(seed, sum);
   MPI_Comm_free(&comm);
   if (base != MPI_COMM_WORLD) MPI_Comm_free(&base);
   return wrong;
