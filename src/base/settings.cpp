@@ -25,8 +25,9 @@ constexpr Setting kTable[] = {
      "communicators of "
      "more than one node, on for all."},
     {"collectives.nonblocking", "HAICHI_COLLECTIVES_NONBLOCKING", "", Kind::choice, "off", "on|off",
-     "Whether nonblocking and persistent all-to-all collectives are haichi's too, on communicators "
-     "that collectives.enable allows; each then costs a little more when it is created."},
+     "Whether nonblocking and persistent all-to-all collectives, among neighbours too, are "
+     "haichi's, on communicators that collectives.enable allows; each then costs a little more "
+     "when it is created."},
     {"collectives.prune", "HAICHI_COLLECTIVES_PRUNE", "", Kind::choice, "on", "on|off",
      "off tries every algorithm as often as every other, however slow it is: to measure them all."},
     {"collectives.rounds", "HAICHI_COLLECTIVES_ROUNDS", "", Kind::integer, "5", "",

@@ -1,7 +1,5 @@
 #include "mpi/comm_peers.h"
 
-#include <optional>
-
 #include "generated/real.h"
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
@@ -10,6 +8,16 @@
 
 namespace haichi::mpi {
 namespace {
+
+/// With whom this rank exchanges blocks on a communicator that has a topology: all of its ranks
+/// know the same. Collective over it, if it has one.
+std::optional<Neighbourhood> agreed_neighbourhood(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  if (real().Topo_test(comm, &topology) != MPI_SUCCESS || topology == MPI_UNDEFINED)
+    return std::nullopt;
+  auto mine = neighbourhood_of(comm);
+  return agree_on_neighbourhood(mine, true, comm) ? std::move(mine) : std::nullopt;
+}
 
 /// The placement of a communicator that may be taken. The same answer on all of its ranks.
 std::optional<placement::Placement> placement_if_taken(const Runtime& runtime,
@@ -24,11 +32,12 @@ std::optional<placement::Placement> placement_if_taken(const Runtime& runtime,
 }  // namespace
 
 CommPeers::CommPeers(placement::Placement p, int me, std::vector<int> world, MessageTag own,
-                     std::vector<int> all)
+                     std::vector<int> all, std::optional<Neighbourhood> near)
     : placement(std::move(p)),
       rank(me),
       world_rank(std::move(world)),
       tags(std::move(all)),
+      neighbourhood(std::move(near)),
       own_tag_(std::move(own)) {}
 
 CommPeers::Calls& CommPeers::calls(const CollectiveKey& key) {
@@ -89,8 +98,10 @@ void prepare_nonblocking(MPI_Comm comm) {
     runtime->note("nonblocking collectives of a communicator are the library's: no tag is left");
     return;
   }
-  attachment->peers = std::make_shared<CommPeers>(
-      *std::move(placement), rank, *std::move(world_rank), std::move(own), std::move(tags));
+  auto neighbourhood = agreed_neighbourhood(comm);
+  attachment->peers =
+      std::make_shared<CommPeers>(*std::move(placement), rank, *std::move(world_rank),
+                                  std::move(own), std::move(tags), std::move(neighbourhood));
 }
 
 std::shared_ptr<CommPeers> peers_of(MPI_Comm comm) {

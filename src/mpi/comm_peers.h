@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "mpi/collective_report.h"
 #include "mpi/comm_state.h"
 #include "mpi/message_tags.h"
+#include "mpi/neighbourhood.h"
 #include "placement/placement.h"
 
 namespace haichi::mpi {
@@ -28,7 +30,7 @@ class CommPeers {
   };
 
   CommPeers(placement::Placement placement, int rank, std::vector<int> world_rank, MessageTag own,
-            std::vector<int> tags);
+            std::vector<int> tags, std::optional<Neighbourhood> neighbourhood);
   CommPeers(const CommPeers&) = delete;
   CommPeers& operator=(const CommPeers&) = delete;
 
@@ -41,6 +43,8 @@ class CommPeers {
   const int rank;                     ///< this one's
   const std::vector<int> world_rank;  ///< of each rank: its rank on message_comm()
   const std::vector<int> tags;        ///< under which each rank receives
+  /// Set where the communicator has a topology, on all ranks or on none.
+  const std::optional<Neighbourhood> neighbourhood;
 
  private:
   // All messages under it have been received: operations that go on have a share in this object.

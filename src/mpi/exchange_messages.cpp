@@ -8,21 +8,26 @@ namespace {
 // See "Sends before receives" in docs/notes.md.
 constexpr int64_t kLargeBytes = 32 << 10;
 
+/// Whose block a slice is, as collectives::Exchange numbers buffers.
+int block_of(const plan::Slice& slice) { return (slice.buffer - 1) / 2; }
+
 /// One side of the exchange, with what does not change from message to message.
 class MessageMaker {
  public:
   MessageMaker(const CommPeers& peers, const std::vector<int>& tags, const ExchangeSide& side,
                bool sends)
       : peers_(peers), tags_(tags), side_(side), sends_(sends) {
+    if (side.at_bytes) return;  // of the types: there may be none
     MPI_Count lower = 0, extent = 0;
     real().Type_get_extent_x(side.type_of(0), &lower, &extent);
     extent_ = extent;
   }
-  ExchangeMessage with(int peer) const {
+  /// `block` is the peer, or its place among the neighbours.
+  ExchangeMessage with(int peer, int block) const {
     return {sends_,
-            static_cast<std::byte*>(side_.buffer) + side_.begin_of(peer, extent_),
-            side_.count_of(peer),
-            side_.type_of(peer),
+            static_cast<std::byte*>(side_.buffer) + side_.begin_of(block, extent_),
+            side_.count_of(block),
+            side_.type_of(block),
             peers_.world_rank[size_t(peer)],
             tags_[size_t(sends_ ? peer : peers_.rank)]};
   }
@@ -51,18 +56,20 @@ int give_to(const MessageFunctions& functions, const ExchangeMessage& m, MPI_Req
 std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vector<int>& tags,
                                          const ExchangeCall& call,
                                          const collectives::Candidate& candidate) {
-  const ExchangeView view(call, peers.placement, peers.rank);
+  const ExchangeView view(call, peers.placement, peers.rank,
+                          peers.neighbourhood ? &peers.neighbourhood->neighbours : nullptr);
   const MessageMaker send(peers, tags, call.send, true), receive(peers, tags, call.receive, false);
   std::vector<ExchangeMessage> messages, receives, small;
   const auto schedule = candidate.schedule(view.exchange);
   plan::Step step;
   while (schedule->next(step)) {
-    if (step.kind == plan::Step::Kind::receive) receives.push_back(receive.with(step.peer));
+    const int from = block_of(step.from), to = block_of(step.to);
+    if (step.kind == plan::Step::Kind::receive) receives.push_back(receive.with(step.peer, to));
     if (step.kind == plan::Step::Kind::send)
-      (step.from.size >= kLargeBytes ? messages : small).push_back(send.with(step.peer));
+      (step.from.size >= kLargeBytes ? messages : small).push_back(send.with(step.peer, from));
     if (step.kind == plan::Step::Kind::copy) {
-      receives.push_back(receive.with(peers.rank));
-      small.push_back(send.with(peers.rank));
+      receives.push_back(receive.with(peers.rank, to));
+      small.push_back(send.with(peers.rank, from));
     }
   }
   messages.insert(messages.end(), receives.begin(), receives.end());

@@ -55,6 +55,27 @@ def test_random_exchanges(mpi: Mpi, tmp_path: Path, place: int) -> None:
         assert names & persistent == (set() if mpi.abi == "openmpi" else persistent)
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_random_exchanges_among_neighbours(mpi: Mpi, tmp_path: Path, place: int) -> None:
+    """Where a rank is a neighbour more than once all bytes are as they are without haichi."""
+    sizes = RANKS[mpi.abi]
+    ranks = sizes[place % len(sizes)]
+    program = mpi.compile(HERE / "nonblocking_neighbour_cases.c")
+    argv: list[str | Path] = [program, str(1000 * place), str(CASES)]
+    out, kinds = run(mpi, tmp_path, ranks, argv)
+    assert f"cases {CASES} wrong 0" in out
+    assert out == mpi.run(ranks, [*argv, "stock"], timeout=240).stdout
+    if ranks == 1:
+        return
+    assert {each.chosen for each in kinds} == {"spread(nd_rank_shift,0)"}
+    forms = ("MPI_Ineighbor_alltoall{}",)
+    if mpi.abi != "openmpi":
+        forms += ("MPI_Neighbor_alltoall{}_init",)
+    assert {each.collective for each in kinds} == {
+        f.format(v) for f in forms for v in ("", "v", "w")
+    }
+
+
 @pytest.mark.parametrize("order", ["rank", "pairwise", "nd_shift"])
 def test_random_exchanges_in_another_order(mpi: Mpi, tmp_path: Path, order: str) -> None:
     ranks = max(size for size in RANKS[mpi.abi] if size <= 8)
