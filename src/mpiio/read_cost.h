@@ -19,10 +19,10 @@ struct ReadSize {
 // Nanoseconds of one processor, of what is in memory already. Only their ratios matter, and these
 // hardly differ between machines. Measured as said under "What reading costs" in docs/notes.md.
 constexpr double kReadCall = 670;
-constexpr double kReadByte = 0.27;
+constexpr double kReadByte = 0.2;
 constexpr double kCopyByte = 0.1;
 constexpr double kCopyPiece = 8;
-constexpr double kExchangeByte = 0.63;  // read into a window in common memory, copied from there
+constexpr double kExchangeByte = 0.35;  // read into a window in common memory, copied from there
 constexpr double kExchange = 250'000;   // meetings
 
 constexpr double cost_of_pieces(const ReadSize& r) {

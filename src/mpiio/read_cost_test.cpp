@@ -14,13 +14,19 @@ TEST(ReadCost, ManySmallPiecesAreWorthSieving) {
   EXPECT_FALSE(worth_sieving({0, 0, 0}));
 }
 
-// 64-byte pieces that the ranks have in turn: the more ranks, the more each would read for nothing.
+// Pieces that the ranks have in turn: the smaller they are, the more system calls; the more ranks, the
+// more each would read for nothing.
 TEST(ReadCost, SharingWinsWhereEachRankWouldReadWhatAllWant) {
-  const auto cyclic = [](int64_t ranks) {
-    return ReadSize{4 << 20, (4 << 20) / 64, ranks * (4 << 20)};
+  const auto cyclic = [](int64_t piece, int64_t ranks) {
+    return ReadSize{4 << 20, (4 << 20) / piece, ranks * (4 << 20)};
   };
-  EXPECT_LT(cost_alone(cyclic(2)), cost_of_exchange(cyclic(2)));
-  EXPECT_GT(cost_alone(cyclic(16)), cost_of_exchange(cyclic(16)));
+  for (const int64_t ranks : {2, 16}) {
+    EXPECT_LT(cost_alone(cyclic(8192, ranks)), cost_of_exchange(cyclic(8192, ranks)));
+    EXPECT_GT(cost_alone(cyclic(64, ranks)), cost_of_exchange(cyclic(64, ranks)));
+  }
+  // Where there is little to read, meeting costs more than reading twice the bytes.
+  const ReadSize little{64 << 10, 1024, 128 << 10};
+  EXPECT_LT(cost_alone(little), cost_of_exchange(little));
 }
 
 }  // namespace
