@@ -1,5 +1,6 @@
 #include "io_bench.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ static void print_usage(const char* program, const bench_flag_t* flags) {
         "same\n"
         "                     bytes of each rank by one pwrite or pread, rank after rank\n"
         "  --repetitions      how often in this process (1)\n"
+        "  --seconds          no more of them once the accesses have taken so long (no limit)\n"
         "  --hint KEY=VALUE   an MPI_Info hint for the file; repeatable\n"
         "  --no-verify        do not check what was read\n");
   }
@@ -107,7 +109,8 @@ static void parse_own(const bench_flag_t* flags, const char* name, const char* v
 }
 
 void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options_t* options) {
-  *options = (bench_options_t){.write = 1, .read = 1, .verify = 1, .repetitions = 1};
+  *options =
+      (bench_options_t){.write = 1, .read = 1, .verify = 1, .repetitions = 1, .seconds = INFINITY};
   bench_check(MPI_Info_create(&options->hints), "MPI_Info_create");
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--help") == 0) print_usage(argv[0], flags);
@@ -124,6 +127,8 @@ void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options
       options->file = value;
     } else if (strcmp(name, "repetitions") == 0) {
       options->repetitions = (int)parse_count(name, value);
+    } else if (strcmp(name, "seconds") == 0) {
+      options->seconds = (double)parse_count(name, value);
     } else if (strcmp(name, "hint") == 0) {
       parse_hint(options->hints, value);
     } else if (strcmp(name, "op") == 0) {
@@ -261,15 +266,16 @@ static int64_t measure(const bench_options_t* options, const bench_pattern_t* pa
   int64_t total_wrong = 0;
   int printed = 0;
   if (first_rank) print_head(options, pattern, all);
-  for (int repetition = 0; repetition < options->repetitions; ++repetition) {
+  double spent = 0;  // the same on all ranks
+  for (int r = 0; r < options->repetitions && spent < options->seconds; ++r) {
     for (int reading = 0; reading < 2; ++reading) {
       if (reading ? !options->read : !options->write) continue;
       const outcome_t outcome = reading ? read_once(options, pattern, memory, own)
                                         : write_once(options, pattern, memory, own);
       const int64_t wrong = sum_over_ranks(outcome.wrong);
       total_wrong += wrong;
-      if (first_rank)
-        print_outcome(reading ? "read" : "write", repetition, &outcome, wrong, !printed++);
+      if (first_rank) print_outcome(reading ? "read" : "write", r, &outcome, wrong, !printed++);
+      spent += outcome.operation;
     }
   }
   if (first_rank) {

@@ -40,6 +40,7 @@ typedef struct {
   int write, read, verify;
   int contiguous;  // each rank's bytes by one pwrite or pread, instead of collectively
   int repetitions;
+  double seconds;  // of accesses, after which no further repetition begins
   MPI_Info hints;
 } bench_options_t;
 
