@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -83,6 +84,13 @@ def make_prefix(where: Path, abis: Sequence[str] = ABIS) -> Prefix:
 
 
 def lines(text: str, rank: int, word: str) -> list[str]:
-    """What launch_show printed on `rank` after `word`."""
+    """What launch_show printed on `rank` after `word`; of a preload what is not a sanitizer's."""
     start = f"{rank} {word} "
-    return [line[len(start) :] for line in text.splitlines() if line.startswith(start)]
+    found = [line[len(start) :] for line in text.splitlines() if line.startswith(start)]
+    return [without_sanitizers(each) for each in found] if word == "preload" else found
+
+
+def without_sanitizers(preload: str) -> str:
+    """A program that is built with sanitizers needs their libraries before all others."""
+    files = [each for each in preload.split(":") if not re.search(r"/lib[alt]san\.so", each)]
+    return ":".join(files) or "(none)"

@@ -130,7 +130,7 @@ static void make_exchange(exchange_t* e, MPI_Comm comm, int number, int librarys
   e->barrier = librarys && kind == 0;
   e->in_place = librarys && kind == 1;
   e->function = below(common, FUNCTIONS);
-  /* MPICH 4.0.2 ends some of the others in place with MPI_ERR_TRUNCATE. */
+  /* In place a rank sends to each as much as it receives from it: so it is with equal blocks. */
   if (e->in_place) e->function = ALLTOALL;
   e->large = below(common, 4) == 0;
   const int most = below(common, 3) == 0 ? 700 : 12, shape = below(common, 4);
