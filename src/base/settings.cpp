@@ -31,8 +31,8 @@ constexpr Setting kTable[] = {
     {"collectives.prune", "HAICHI_COLLECTIVES_PRUNE", "", Kind::choice, "on", "on|off",
      "off tries every algorithm as often as every other, however slow it is: to measure them all."},
     {"collectives.rounds", "HAICHI_COLLECTIVES_ROUNDS", "", Kind::integer, "5", "",
-     "Trials of an algorithm before the choice is made, at least 1; up to three times as many where "
-     "they differ too much to decide."},
+     "Trials of an algorithm before the choice is made, at least 1; up to three times as many "
+     "where they differ too much to decide."},
     {"config", "HAICHI_CONFIG", "", Kind::path, "", "",
      "File of settings that `haichi run` reads instead of ./haichi.toml or "
      "~/.config/haichi/haichi.toml."},

@@ -14,8 +14,8 @@ TEST(ReadCost, ManySmallPiecesAreWorthSieving) {
   EXPECT_FALSE(worth_sieving({0, 0, 0}));
 }
 
-// Pieces that the ranks have in turn: the smaller they are, the more system calls; the more ranks, the
-// more each would read for nothing.
+// Pieces that the ranks have in turn: the smaller they are, the more system calls; the more ranks,
+// the more each would read for nothing.
 TEST(ReadCost, SharingWinsWhereEachRankWouldReadWhatAllWant) {
   const auto cyclic = [](int64_t piece, int64_t ranks) {
     return ReadSize{4 << 20, (4 << 20) / piece, ranks * (4 << 20)};

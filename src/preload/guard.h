@@ -39,10 +39,11 @@ void report_thrown(const char* name, const char* what) noexcept;
 /// can be asked (MPI_Initialized, MPI_Finalized), and they are done if they were not. Functions
 /// that return no error code are local and without effect, and are called.
 ///
-/// pthread_cancel unwinds by an exception of its own, which must go on. It has no object: sanitizers
-/// must not mind that the reference to it is to nothing.
+/// pthread_cancel unwinds by an exception of its own, which must go on. It has no object:
+/// sanitizers must not mind that the reference to it is to nothing.
 template <class Hook, class Recover>
-__attribute__((no_sanitize("null"))) auto guarded(const char* name, Hook hook, Recover recover) -> decltype(hook()) {
+__attribute__((no_sanitize("null"))) auto guarded(const char* name, Hook hook, Recover recover)
+    -> decltype(hook()) {
   struct Inside {
     Inside() { ++depth; }
     ~Inside() { --depth; }

@@ -165,8 +165,8 @@ static inline void fill_received(side_t* side, const neighbours_t* of, int gathe
   }
 }
 
-/* Of a case in which MPI leaves open which block becomes which: rank 0 prints "case SEED: bytes SUM",
- * the sum of all ranks' bytes. It matters who has them. Nothing if there are none. */
+/* Of a case in which MPI leaves open which block becomes which: rank 0 prints "case SEED: bytes
+ * SUM", the sum of all ranks' bytes. It matters who has them. Nothing if there are none. */
 static inline void print_sum(uint64_t seed, uint64_t sum) {
   int rank;
   uint64_t all = 0;

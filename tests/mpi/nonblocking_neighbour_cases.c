@@ -10,8 +10,8 @@
  * times, in any order.
  *
  * Where a rank is a neighbour more than once, MPI libraries differ in which block becomes which.
- * There rank 0 prints "case SEED: bytes SUM", to be compared with that of a run without haichi, with
- * `stock`: what such a run cannot do, and what counts for no sum, is left out then.
+ * There rank 0 prints "case SEED: bytes SUM", to be compared with that of a run without haichi,
+ * with `stock`: what such a run cannot do, and what counts for no sum, is left out then.
  *
  * Prints "cases N wrong M" on rank 0; exit code 1 if anything was wrong. */
 #include "exchange_neighbours.h"

@@ -26,8 +26,8 @@ PATTERNS: dict[str, Pattern] = {
     "ghost": Block3d((192, 192, 192), grid_of(RANKS)),
     "contiguous": Contiguous(RANKS, 4 << 20),
 }
-# Per start of the program. Where no byte crosses the wire an access takes some milliseconds, and one
-# says little; stock Open MPI's do cross it, and take seconds.
+# Per start of the program. Where no byte crosses the wire an access takes some milliseconds, and
+# one says little; stock Open MPI's do cross it, and take seconds.
 INSIDE = ("--repetitions", "10", "--seconds", "1")
 ABOVE_LIMIT = 1.15
 NEVER_SLOWER = 1.0
