@@ -14,7 +14,7 @@ from mpis import Mpi
 from test_exchange import RANKS, placement_file
 
 HERE = Path(__file__).parent
-CASES = 25  # of each number of ranks
+CASES = 50  # of each number of ranks
 ALL = {
     f"MPI_Neighbor_{each}"
     for each in ("alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv")

@@ -61,10 +61,9 @@ def test_random_exchanges_among_neighbours(mpi: Mpi, tmp_path: Path, place: int)
     sizes = RANKS[mpi.abi]
     ranks = sizes[place % len(sizes)]
     program = mpi.compile(HERE / "nonblocking_neighbour_cases.c")
-    cases = CASES // 2
-    argv: list[str | Path] = [program, str(1000 * place), str(cases)]
+    argv: list[str | Path] = [program, str(1000 * place), str(CASES)]
     out, kinds = run(mpi, tmp_path, ranks, argv)
-    assert f"cases {cases} wrong 0" in out
+    assert f"cases {CASES} wrong 0" in out
     assert out == mpi.run(ranks, [*argv, "stock"], timeout=240).stdout
     if ranks == 1:
         return
