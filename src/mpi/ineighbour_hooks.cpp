@@ -1,37 +1,30 @@
 // Hooks of the nonblocking and persistent all-to-alls among neighbours.
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/exchange_forms.h"
 #include "mpi/neighbour_arguments.h"
-#include "mpi/nonblocking_exchange.h"
-#include "mpi/persistent_exchange.h"
 
 namespace haichi::mpi {
 namespace {
 
 using collectives::Neighbours;
 
-/// What the program calls, and what haichi does for it.
-struct Form {
-  const char* name;
-  decltype(&start_exchange) begin;  ///< or make_persistent_exchange
-};
-
 /// `call(neighbours)` is the program's as an exchange. All are passed through alike where a rank is
 /// a neighbour more than once: the nonblocking forms of Open MPI 4.1 and 5.0 receive in order in a
 /// grid, other than its blocking ones.
 template <class Call, class RealCall>
-int run(const Form& form, const void* sendbuf, MPI_Comm comm, MPI_Request* request, Call call,
-        RealCall real_call) {
-  const auto peers = peers_of(comm);
-  const Neighbours* const neighbours =
-      peers ? neighbours_for(NeighbourCall::alltoallv, sendbuf, peers->neighbourhood) : nullptr;
-  if (neighbours == nullptr) return real_call();
-  const std::optional<ExchangeCall> exchange = call(*neighbours);
-  return exchange ? form.begin(comm, peers, *exchange, request, real_call) : real_call();
+int run(const ExchangeForm& form, const void* sendbuf, MPI_Comm comm, MPI_Request* request,
+        Call call, RealCall real_call) {
+  const auto among = [&](const CommPeers& peers) -> std::optional<ExchangeCall> {
+    const Neighbours* const neighbours =
+        neighbours_for(NeighbourCall::alltoallv, sendbuf, peers.neighbourhood);
+    return neighbours ? call(*neighbours) : std::nullopt;
+  };
+  return begin_exchange(form, comm, request, among, real_call);
 }
 
 template <class Count, class RealCall>
-int alltoall(const Form& form, const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
+int alltoall(const ExchangeForm& form, const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
              void* recvbuf, Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
              MPI_Request* request, RealCall real_call) {
   const auto call = [&](const Neighbours& neighbours) {
@@ -42,7 +35,7 @@ int alltoall(const Form& form, const void* sendbuf, Count sendcount, MPI_Datatyp
 }
 
 template <class Count, class Displacement, class RealCall>
-int alltoallv(const Form& form, const void* sendbuf, const Count* sendcounts,
+int alltoallv(const ExchangeForm& form, const void* sendbuf, const Count* sendcounts,
               const Displacement* sdispls, MPI_Datatype sendtype, void* recvbuf,
               const Count* recvcounts, const Displacement* rdispls, MPI_Datatype recvtype,
               MPI_Comm comm, MPI_Request* request, RealCall real_call) {
@@ -54,7 +47,7 @@ int alltoallv(const Form& form, const void* sendbuf, const Count* sendcounts,
 }
 
 template <class Count, class RealCall>
-int alltoallw(const Form& form, const void* sendbuf, const Count* sendcounts,
+int alltoallw(const ExchangeForm& form, const void* sendbuf, const Count* sendcounts,
               const MPI_Aint* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
               const Count* recvcounts, const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
               MPI_Comm comm, MPI_Request* request, RealCall real_call) {
@@ -65,12 +58,12 @@ int alltoallw(const Form& form, const void* sendbuf, const Count* sendcounts,
   return run(form, sendbuf, comm, request, call, real_call);
 }
 
-constexpr Form kIalltoall{"MPI_Ineighbor_alltoall", start_exchange};
-constexpr Form kIalltoallv{"MPI_Ineighbor_alltoallv", start_exchange};
-constexpr Form kIalltoallw{"MPI_Ineighbor_alltoallw", start_exchange};
-constexpr Form kAlltoallInit{"MPI_Neighbor_alltoall_init", make_persistent_exchange};
-constexpr Form kAlltoallvInit{"MPI_Neighbor_alltoallv_init", make_persistent_exchange};
-constexpr Form kAlltoallwInit{"MPI_Neighbor_alltoallw_init", make_persistent_exchange};
+constexpr ExchangeForm kIalltoall{"MPI_Ineighbor_alltoall", start_exchange};
+constexpr ExchangeForm kIalltoallv{"MPI_Ineighbor_alltoallv", start_exchange};
+constexpr ExchangeForm kIalltoallw{"MPI_Ineighbor_alltoallw", start_exchange};
+constexpr ExchangeForm kAlltoallInit{"MPI_Neighbor_alltoall_init", make_persistent_exchange};
+constexpr ExchangeForm kAlltoallvInit{"MPI_Neighbor_alltoallv_init", make_persistent_exchange};
+constexpr ExchangeForm kAlltoallwInit{"MPI_Neighbor_alltoallw_init", make_persistent_exchange};
 
 }  // namespace
 

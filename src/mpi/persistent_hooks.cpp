@@ -1,118 +1,85 @@
 // Hooks of the persistent all-to-all collectives, and of what starts and frees persistent requests.
 #include "generated/hooks.h"
 #include "generated/real.h"
-#include "mpi/exchange_arguments.h"
+#include "mpi/exchange_forms.h"
 #include "mpi/operations.h"
 #include "mpi/persistent_exchange.h"
 
 namespace haichi::mpi {
 namespace {
 
-template <class Count, class RealCall>
-int alltoall_init(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request,
-                  RealCall real_call) {
-  const auto peers = peers_of(comm);
-  if (!peers) return real_call();
-  const auto call = alltoall_call("MPI_Alltoall_init", sendbuf, sendcount, sendtype, recvbuf,
-                                  recvcount, recvtype);
-  return call ? make_persistent_exchange(comm, peers, *call, request, real_call) : real_call();
-}
-
-template <class Count, class Displacement, class RealCall>
-int alltoallv_init(const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
-                   MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
-                   const Displacement* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
-                   MPI_Request* request, RealCall real_call) {
-  const auto peers = peers_of(comm);
-  if (!peers) return real_call();
-  const auto call =
-      alltoallv_call("MPI_Alltoallv_init", peers->placement.ranks(), sendbuf, sendcounts, sdispls,
-                     sendtype, recvbuf, recvcounts, rdispls, recvtype);
-  return call ? make_persistent_exchange(comm, peers, *call, request, real_call) : real_call();
-}
-
-template <class Count, class Displacement, class RealCall>
-int alltoallw_init(const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
-                   const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
-                   const Displacement* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
-                   MPI_Request* request, RealCall real_call) {
-  const auto peers = peers_of(comm);
-  if (!peers) return real_call();
-  const auto call =
-      alltoallw_call("MPI_Alltoallw_init", peers->placement.ranks(), sendbuf, sendcounts, sdispls,
-                     sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
-  return call ? make_persistent_exchange(comm, peers, *call, request, real_call) : real_call();
-}
+constexpr ExchangeForm kAlltoallInit{"MPI_Alltoall_init", make_persistent_exchange};
+constexpr ExchangeForm kAlltoallvInit{"MPI_Alltoallv_init", make_persistent_exchange};
+constexpr ExchangeForm kAlltoallwInit{"MPI_Alltoallw_init", make_persistent_exchange};
 
 }  // namespace
 
 int on_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                      MPI_Request* request) {
-  return alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
-                       [&] {
-                         return real().Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
-                                                     recvcount, recvtype, comm, info, request);
-                       });
+  return begin_alltoall(kAlltoallInit, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                        comm, request, [&] {
+                          return real().Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm, info, request);
+                        });
 }
 
 int on_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                        MPI_Info info, MPI_Request* request) {
-  return alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
-                       [&] {
-                         return real().Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
-                                                       recvcount, recvtype, comm, info, request);
-                       });
+  return begin_alltoall(kAlltoallInit, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                        comm, request, [&] {
+                          return real().Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype, comm, info, request);
+                        });
 }
 
 int on_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
                       MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                       MPI_Request* request) {
-  return alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                        recvtype, comm, request, [&] {
-                          return real().Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
-                                                       recvbuf, recvcounts, rdispls, recvtype, comm,
-                                                       info, request);
-                        });
+  return begin_alltoallv(kAlltoallvInit, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, comm, request, [&] {
+                           return real().Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
+                                                        recvbuf, recvcounts, rdispls, recvtype,
+                                                        comm, info, request);
+                         });
 }
 
 int on_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                         MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                         MPI_Info info, MPI_Request* request) {
-  return alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                        recvtype, comm, request, [&] {
-                          return real().Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
-                                                         recvbuf, recvcounts, rdispls, recvtype,
-                                                         comm, info, request);
-                        });
+  return begin_alltoallv(kAlltoallvInit, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, comm, request, [&] {
+                           return real().Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
+                                                          recvbuf, recvcounts, rdispls, recvtype,
+                                                          comm, info, request);
+                         });
 }
 
 int on_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
                       const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Info info, MPI_Request* request) {
-  return alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                        recvtypes, comm, request, [&] {
-                          return real().Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
-                                                       recvbuf, recvcounts, rdispls, recvtypes,
-                                                       comm, info, request);
-                        });
+  return begin_alltoallw(kAlltoallwInit, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                         recvcounts, rdispls, recvtypes, comm, request, [&] {
+                           return real().Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
+                                                        recvbuf, recvcounts, rdispls, recvtypes,
+                                                        comm, info, request);
+                         });
 }
 
 int on_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                         const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                         MPI_Info info, MPI_Request* request) {
-  return alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                        recvtypes, comm, request, [&] {
-                          return real().Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
-                                                         recvbuf, recvcounts, rdispls, recvtypes,
-                                                         comm, info, request);
-                        });
+  return begin_alltoallw(kAlltoallwInit, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                         recvcounts, rdispls, recvtypes, comm, request, [&] {
+                           return real().Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
+                                                          recvbuf, recvcounts, rdispls, recvtypes,
+                                                          comm, info, request);
+                         });
 }
 
 int on_Start(MPI_Request* request) {
