@@ -33,10 +33,14 @@ constexpr int64_t kLeastWindow = 128 << 10;
 // As many cycles as overlapping is worth: its gain is the part of the first and the last.
 constexpr int64_t kOverlappingCycles = 8;
 
-// Where the ranks of a node have no more than this for an aggregator and cycle, in the mean, one
-// message for all of them costs less than one each, if a node has at least that many fewer in a
-// call. See "Streams of a node" in docs/notes.md.
-constexpr int64_t kStreamedPart = 2 << 10;
+// Where the ranks of a node have no more than this for an aggregator and cycle, in the mean, they
+// send one message together, if a node has at least so many fewer in a call: two ranks; more ranks;
+// more ranks whose messages are many pieces, and packed and scattered anyway. See "Streams of a
+// node" in docs/notes.md.
+constexpr int64_t kStreamedOfTwo = 2 << 10;
+constexpr int64_t kStreamed = 16 << 10;
+constexpr int64_t kStreamedPieces = 64 << 10;
+constexpr int64_t kSmallPiece = 4 << 10;
 constexpr double kLeastSpared = 64;
 // Where so many windows have nothing in them for one that has, the ranks access their pieces
 // themselves: an empty cycle costs a meeting of all.
@@ -147,17 +151,29 @@ double messages_spared(const placement::Placement& placement, const TwoPhasePlan
   return (placement.ranks() / nodes - 1) * elsewhere * double(plan.domains.cycles());
 }
 
+/// Most bytes that a rank may have for an aggregator in a cycle, in the mean, to be streamed.
+int64_t most_streamed(const placement::Placement& placement,
+                      const std::vector<RankDemand>& demands) {
+  if (placement.ranks() <= 2 * placement.nodes()) return kStreamedOfTwo;
+  int64_t bytes = 0, pieces = 0;
+  for (const RankDemand& demand : demands) {
+    bytes += demand.bytes;
+    pieces += demand.blocks;
+  }
+  return bytes <= pieces * kSmallPiece ? kStreamedPieces : kStreamed;
+}
+
 /// Decides on streams of nodes: sets what the plan has of them and says why.
 void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& options,
-                  TwoPhasePlan& plan) {
+                  const std::vector<RankDemand>& demands, TwoPhasePlan& plan) {
   const bool some_have_company = placement.ranks() > placement.nodes();
   if (placement.nodes() == 1 || !some_have_company || !options.may_share ||
       options.node_streams == Choice::off || plan.domains.cycles() == 0)
     return;
   const bool asked = options.node_streams == Choice::on;
-  if (!asked && (plan.message > kStreamedPart || messages_spared(placement, plan) < kLeastSpared))
-    return;
-  plan.stream_part = asked ? plan.window_bytes : kStreamedPart;
+  const int64_t most = most_streamed(placement, demands);
+  if (!asked && (plan.message > most || messages_spared(placement, plan) < kLeastSpared)) return;
+  plan.stream_part = asked ? plan.window_bytes : 2 * most;  // some have more than others
   plan.stream_memory = options.stream_memory;
   plan.why.push_back(fmt::format(
       "one message per node, aggregator and cycle between nodes: {}a rank has {} bytes in the mean",
@@ -240,7 +256,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   result.file_thread = !thread.empty();
   if (result.file_thread) result.why.push_back(std::move(thread));
   result.message = mean_message(result, demands);
-  plan_streams(placement, options, result);
+  plan_streams(placement, options, demands, result);
   result.why.push_back(why_issued(result));
   return result;
 }

@@ -376,9 +376,14 @@ int64_t stream_part(const placement::Placement& placement, int64_t piece, Choice
 
 TEST(NodeStreams, AreChosenForSmallMessagesOfRanksInCompany) {
   const auto many = placement::block(8, 32), few = placement::block(4, 2);
-  EXPECT_GT(stream_part(many, 64, Choice::automatic), 0);       // 1 KiB of each rank in a window
+  EXPECT_GT(stream_part(many, 64, Choice::automatic), 0);  // 1 KiB of each rank in a window
+  EXPECT_GT(stream_part(placement::block(4, 8), 8192, Choice::automatic), 0);  // 8 KiB, a piece
+  const auto three = placement::block(2, 3);                                   // 43 KiB
+  EXPECT_GT(stream_part(three, 4096, Choice::automatic, 1 << 16), 0);
+  EXPECT_EQ(stream_part(three, 4097, Choice::automatic, 1 << 16), 0);
+  EXPECT_EQ(stream_part(placement::block(16, 2), 64, Choice::automatic), 0);  // 8 KiB
   EXPECT_EQ(stream_part(many, 1 << 20, Choice::automatic), 0);  // each piece fills windows
-  EXPECT_EQ(stream_part(few, 64, Choice::automatic), 0);        // 32 KiB
+  EXPECT_EQ(stream_part(few, 64, Choice::automatic), 0);        // 32 KiB of two ranks a node
   EXPECT_EQ(stream_part(few, 64, Choice::on), 256 << 10);
   // One cycle of 2 x 7 messages fewer does not pay the meetings, 31 x 7 do.
   EXPECT_EQ(stream_part(placement::block(8, 3), 64, Choice::automatic, 16), 0);
