@@ -42,7 +42,7 @@ void report_thrown(const char* name, const char* what) noexcept;
 /// pthread_cancel unwinds by an exception of its own, which must go on. It has no object:
 /// sanitizers must not mind that the reference to it is to nothing.
 template <class Hook, class Recover>
-__attribute__((no_sanitize("null"))) auto guarded(const char* name, Hook hook, Recover recover)
+__attribute__((no_sanitize("undefined"))) auto guarded(const char* name, Hook hook, Recover recover)
     -> decltype(hook()) {
   struct Inside {
     Inside() { ++depth; }
