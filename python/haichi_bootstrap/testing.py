@@ -176,6 +176,8 @@ def program_tests(
     # pytest ends by itself between two tests, so that what has run is counted; the time limit
     # behind it is for a test that does not end.
     limit = 600 if "slow" in left_out else 3600 if "long" in left_out else 7200
+    if env:  # a sanitizer's: programs take several times as long
+        limit = 7200
     command += ["-p", "no:cacheprovider", f"--session-timeout={limit}"]
     marks = [*([marker] if marker else []), *(f"not {mark}" for mark in left_out)]
     if marks:
