@@ -35,6 +35,12 @@ QUICK = ("regular", "four-nodes")  # most has to be packed
 FIGURES = re.compile(r"rank (\d+) write (-?\d+) read (-?\d+) blocks (\d+)")
 
 
+@pytest.fixture(autouse=True)
+def plain_memory() -> None:
+    if mpis.sanitizers():
+        pytest.skip("sanitizers keep memory that was given back")
+
+
 @pytest.fixture
 def fast_folder() -> Iterator[Path]:
     """A folder in memory, where there is one: opens and closes wait for no disk."""
