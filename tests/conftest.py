@@ -8,8 +8,11 @@ from collections.abc import Iterator
 import mpis
 import pytest
 
+# One of each family: from release to release little differs.
+QUICK = ("mpich-4.0.2", "openmpi-4.1.4")
 
-@pytest.fixture(params=mpis.all_mpis(), ids=str)
+
+@pytest.fixture(params=mpis.slow_but(QUICK, mpis.all_mpis()), ids=str)
 def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
     """Each MPI known to the tests in turn; one that is not here is a skip that says so."""
     if request.param.missing:

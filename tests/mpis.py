@@ -16,9 +16,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("HAICHI_BUILD", ROOT / "build" / "current")).absolute()
@@ -34,6 +36,8 @@ _OPENMPI_ENV = {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_btl_sm_single_copy_mechanism": "none",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    # Where a rank fails, the launcher of 4.1 gives the others two seconds before it kills them.
+    "OMPI_MCA_odls_base_sigkill_timeout": "0",
 }
 # Shared memory only: nothing leaves the machine, and UCX does not probe its network cards.
 _MPICH_ENV = {"UCX_TLS": "sm,self", "FI_PROVIDER": "tcp", "HYDRA_LAUNCHER": "fork"}
@@ -114,11 +118,18 @@ class Mpi:
             check=check,
         )
 
-    def preload(self, **env: str) -> dict[str, str]:
-        """The environment of the raw preload line, with further variables. What is preloaded
-        already (a sanitizer's library) stays, behind the shim."""
-        before = os.environ.get("LD_PRELOAD")
-        return {"LD_PRELOAD": f"{self.shim}:{before}" if before else str(self.shim), **env}
+    def preload(self, *others: str | Path, **env: str) -> dict[str, str]:
+        """The environment of the raw preload line, with further objects and variables."""
+        return self.stock(self.shim, *others, **env)
+
+    def stock(self, *objects: str | Path, **env: str) -> dict[str, str]:
+        """The environment without a shim: objects to load, and variables. Behind the objects comes
+        what lets MPICH yield (with more ranks than cores some tests take 25 times as long without
+        it) and what is preloaded already (a sanitizer's library)."""
+        yielding = [BUILD / "lib" / "libucxyield.so"] if self.abi != "openmpi" else []
+        before = os.environ.get("LD_PRELOAD", "")
+        named = [*objects, *(each for each in yielding if each.exists()), *filter(None, [before])]
+        return {"LD_PRELOAD": ":".join(map(str, named)), **env} if named else env
 
     def compile(
         self, source: Path, *flags: str, into: Path | None = None, fortran: bool = False
@@ -204,6 +215,14 @@ def scratch() -> Path:
 def all_mpis() -> list[Mpi]:
     """Every MPI that the tests know of, found here or not, the distribution's first."""
     return list(_all_mpis())
+
+
+def slow_but(quick: Collection[object], values: Iterable[object]) -> list:
+    """Parameters of a test, with the mark "slow" but for those in `quick`, by their names too."""
+    return [
+        pytest.param(each, marks=[] if each in quick or str(each) in quick else pytest.mark.slow)
+        for each in values
+    ]
 
 
 def mpis(abi: str | None = None) -> list[Mpi]:

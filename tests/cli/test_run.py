@@ -36,7 +36,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Prefix:
     return make_prefix(tmp_path_factory.mktemp("installed") / "haichi")
 
 
-@pytest.fixture(params=["mpich-4.0.2", "openmpi-4.1.4"])
+@pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], ["mpich-4.0.2", "openmpi-4.1.4"]))
 def debian(request: pytest.FixtureRequest) -> Mpi:
     """The distribution's two MPIs, for what does not differ between versions."""
     mpi = next(mpi for mpi in mpis.all_mpis() if mpi.name == request.param)

@@ -56,7 +56,7 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-@pytest.fixture(params=mpis.all_mpis()[:2], ids=str)
+@pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], mpis.all_mpis()[:2]), ids=str)
 def stock(request: pytest.FixtureRequest) -> Mpi:
     """The distribution's MPIs alone, for what does not depend on the MPI's version."""
     if request.param.missing:

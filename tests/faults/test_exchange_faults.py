@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 ALGORITHMS = ["auto", "ring", "pair", "bruck(2)", "node_aware(1)", "spread(nd_rank_shift,1)"]
 
 
-@pytest.fixture(params=one_per_abi(), ids=str)
+@pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], one_per_abi()), ids=str)
 def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
     """Each of the two in turn."""
     if request.param.missing:
@@ -30,7 +30,7 @@ def two_nodes(tmp_path: Path) -> str:
     return str(placement)
 
 
-@pytest.mark.parametrize("calls", [4, 40], ids=["while trying", "decided"])
+@pytest.mark.parametrize("calls", mpis.slow_but([40], [4, 40]), ids=["while trying", "decided"])
 def test_a_rank_that_never_comes_ends_the_job_as_without_haichi(
     mpi: mpis.Mpi, two_nodes: str, calls: int
 ) -> None:
@@ -45,7 +45,7 @@ def test_a_rank_that_never_comes_ends_the_job_as_without_haichi(
     assert "RETURNED" not in done.stdout
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", mpis.slow_but(["auto", "bruck(2)"], ALGORITHMS))
 def test_blocks_that_are_too_long_are_an_error_where_they_come_and_nobody_waits(
     mpi: mpis.Mpi, two_nodes: str, algorithm: str
 ) -> None:

@@ -34,7 +34,7 @@ def one_per_abi() -> list[mpis.Mpi]:
     ]
 
 
-@pytest.fixture(params=one_per_abi(), ids=str)
+@pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], one_per_abi()), ids=str)
 def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
     """Each of the two in turn."""
     if request.param.missing:
@@ -60,9 +60,7 @@ class Probe:
     ) -> None:
         self.ranks = ranks
         program = mpi.compile(HERE / "probe.c")
-        environment = mpi.preload(**env)
-        if preload:
-            environment["LD_PRELOAD"] += ":" + preload
+        environment = mpi.preload(*filter(None, [preload]), **env)
         self.done = mpi.run(ranks, [program, *arguments], environment, timeout=60)
         self.calls = [match.groups() for match in CALL.finditer(self.done.stdout)]
 
@@ -161,6 +159,7 @@ def test_an_access_that_fails_is_no_trial(mpi: mpis.Mpi, tmp_path: Path, faultio
     placement.write_text(json.dumps({"version": 1, "map": [[0, 2, 2, 1]]}))
     rounds, written = 12, 128 << 10  # bytes of an aggregator in a round
     environment = mpi.preload(
+        faultio,
         FAULT_PATH="x.dat",
         FAULT_WRITE="EIO",
         FAULT_AFTER=str(5 * written),
@@ -169,7 +168,6 @@ def test_an_access_that_fails_is_no_trial(mpi: mpis.Mpi, tmp_path: Path, faultio
         HAICHI_PLACEMENT=str(placement),
         HAICHI_REPORT=str(report),
     )
-    environment["LD_PRELOAD"] += f":{faultio}"
     program = mpi.compile(HERE.parent / "mpi" / "tuned_io.c")
     done = mpi.run(4, [program, tmp_path / "x.dat", str(rounds)], environment, timeout=120)
     assert done.returncode == 1  # the program counts the errors that it gets
@@ -406,6 +404,7 @@ def test_file_cut_short_by_somebody_else(
     assert file.read_bytes() == whole_file()[:5000]
 
 
+@pytest.mark.slow
 def test_lock_that_is_not_granted(mpi: mpis.Mpi, tmp_path: Path) -> None:
     """Somebody holds a lock of the whole file for good: no read-modify-write, and no hang."""
     file, report = tmp_path / "x", tmp_path / "report.json"

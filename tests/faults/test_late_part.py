@@ -24,8 +24,9 @@ def run(mpi: mpis.Mpi, name: str, folder: Path, which: str, preload: Path, **env
     """Runs the checks of a program whose names have `which` in them; all must be good."""
     if not mpi.shim.exists():
         pytest.skip(f"no {mpi.shim.name} in this build")
-    environment = mpi.preload(HAICHI_IO_NONBLOCKING="thread", FAULT_PATH="check.dat", **env)
-    environment["LD_PRELOAD"] += f":{preload}"
+    environment = mpi.preload(
+        preload, HAICHI_IO_NONBLOCKING="thread", FAULT_PATH="check.dat", **env
+    )
     source = HERE / f"{name}.c"
     program = mpi.compile(source, "-pthread")
     done = mpi.run(RANKS, [program, folder, which], environment, timeout=120)
@@ -81,13 +82,13 @@ def test_who_accesses_the_file(
         pytest.skip("sanitizers start threads by the C library's own function")
     said = tmp_path / "said"
     environment = mpi.preload(
+        faultio,
         HAICHI_IO_NONBLOCKING=setting,
         HAICHI_LOG="info",
         FAULT_PATH="check.dat",
         FAULT_SAY=str(said),
         **fault,
     )
-    environment["LD_PRELOAD"] += f":{faultio}"
     program = mpi.compile(HERE.parent / "mpi/nonblocking.c")
     done = mpi.run(RANKS, [program, tmp_path, "one after"], environment, timeout=60)
     assert "ok one after the other" in done.stdout, done.stdout + done.stderr

@@ -30,6 +30,7 @@ def run(mpi: mpis.Mpi, lustre: Path, folder: Path, stripes: str, **env: str) -> 
     placement.write_text('{"version": 1, "map": [[0, 3, 1, 1]]}')
     report = folder / "report.json"
     environment = mpi.preload(
+        lustre,
         HAICHI_REPORT=str(report),
         HAICHI_PLACEMENT=str(placement),
         FAKE_LUSTRE="x.lustre",
@@ -37,7 +38,6 @@ def run(mpi: mpis.Mpi, lustre: Path, folder: Path, stripes: str, **env: str) -> 
         FAKE_UNIT=str(UNIT),
         **env,
     )
-    environment["LD_PRELOAD"] += f":{lustre}"
     file = folder / "x.lustre"
     program = mpi.compile(HERE / "probe.c")
     done = mpi.run(RANKS, [program, str(file), "mode=write"], environment, timeout=60)

@@ -8,7 +8,9 @@ import pytest
 NAMES = ("mpich-4.0.2", "mpich-5.0.2", "openmpi-4.1.4")
 
 
-@pytest.fixture(params=[m for m in mpis.all_mpis() if m.name in NAMES], ids=str)
+@pytest.fixture(
+    params=mpis.slow_but(NAMES[:1], [m for m in mpis.all_mpis() if m.name in NAMES]), ids=str
+)
 def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
     """Each of them in turn; one that is not here is a skip that says so."""
     if request.param.missing:

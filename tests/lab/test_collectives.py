@@ -18,7 +18,7 @@ from test_hpio import program
 @pytest.mark.parametrize("function", collectives.FUNCTIONS)
 def test_every_byte_arrives(mpi: mpis.Mpi, function: str) -> None:
     words = [str(program(mpi, "exchange")), function, "1000", "2"]
-    line = json.loads(mpi.run(4, words, timeout=60, check=True).stdout)
+    line = json.loads(mpi.run(4, words, mpi.stock(), timeout=60, check=True).stdout)
     assert [r["wrong_bytes"] for r in line["results"]] == [0] * 4
     assert all(r["seconds"] > 0 for r in line["results"])
 
@@ -41,7 +41,10 @@ def cell(place: OnMachine, function: str, reports: Path) -> exchange_cell.Cell:
 
 @pytest.mark.parametrize(
     ("function", "one_of_them", "trials"),
-    [("skewed", "ring", {2}), ("iskewed", "spread(rank,0)", {2 * exchange_cell.JOBS})],
+    [
+        ("skewed", "ring", {2}),
+        pytest.param("iskewed", "spread(rank,0)", {2 * exchange_cell.JOBS}, marks=pytest.mark.slow),
+    ],
 )
 def test_a_cell_has_every_candidate_and_the_choice(
     tmp_path: Path, function: str, one_of_them: str, trials: set[int]

@@ -47,7 +47,7 @@ def hpio(mpi: mpis.Mpi, ranks: int, file: Path, *options: str) -> dict:
     """The line that hpio prints."""
     shape = ["--region-size", SIZE, "--region-space", SPACE, "--region-count", COUNT]
     words = [program(mpi, "hpio"), "--file", file, *shape, *options]
-    done = mpi.run(ranks, [str(word) for word in words], timeout=60, check=True)
+    done = mpi.run(ranks, words, mpi.stock(), timeout=60, check=True)
     return json.loads(done.stdout)
 
 
@@ -75,7 +75,7 @@ def test_hpio_sees_a_wrong_byte(mpi: mpis.Mpi, tmp_path: Path) -> None:
         open_file.write(b"\0")
     words = [program(mpi, "hpio"), "--file", file, "--op", "read", "--region-size", SIZE]
     words += ["--region-space", SPACE, "--region-count", COUNT]
-    done = mpi.run(2, [str(word) for word in words], timeout=60)
+    done = mpi.run(2, words, mpi.stock(), timeout=60)
     assert done.returncode != 0
     assert json.loads(done.stdout.splitlines()[0])["results"][0]["wrong_bytes"] == 1
 
@@ -95,7 +95,7 @@ def test_hpio_refuses_bad_options(
     mpi: mpis.Mpi, options: list[str], text: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "hpio.dat"
-    done = mpi.run(2, [str(program(mpi, "hpio")), "--file", str(file), *options], timeout=60)
+    done = mpi.run(2, [program(mpi, "hpio"), "--file", file, *options], timeout=60)
     assert done.returncode != 0
     assert done.stderr.count(text) == 1
     assert not file.exists()
@@ -109,7 +109,7 @@ def test_block3d_writes_every_byte_of_the_array(
     file = tmp_path / "block.dat"
     array = ["--nx", "5", "--ny", "7", "--nz", "6"]
     words = [program(mpi, "block3d"), "--file", file, *array, *options]
-    done = mpi.run(ranks, [str(word) for word in words], timeout=60, check=True)
+    done = mpi.run(ranks, words, mpi.stock(), timeout=60, check=True)
     found = np.fromfile(file, dtype=np.uint8)
     size = 5000 * ranks if "large" in options else 8 * 5 * 7 * 6
     assert found.size == size == json.loads(done.stdout)["file_bytes"]
@@ -124,7 +124,7 @@ def test_block3d_refuses_a_grid_that_does_not_fit(
     mpi: mpis.Mpi, blocks: list[str], text: str, tmp_path: Path
 ) -> None:
     words = [program(mpi, "block3d"), "--file", tmp_path / "file", *blocks]
-    done = mpi.run(2, [str(word) for word in words], timeout=60)
+    done = mpi.run(2, words, mpi.stock(), timeout=60)
     assert done.returncode != 0
     assert text in done.stderr
 
@@ -148,6 +148,6 @@ def test_contiguous_access_sees_a_wrong_byte(mpi: mpis.Mpi, tmp_path: Path) -> N
         open_file.write(b"\0")
     shape = ["--region-size", SIZE, "--region-space", SPACE, "--region-count", COUNT]
     words = [program(mpi, "hpio"), "--file", file, "--access", "contiguous", "--op", "read", *shape]
-    done = mpi.run(2, [str(word) for word in words], timeout=60)
+    done = mpi.run(2, words, mpi.stock(), timeout=60)
     assert done.returncode != 0
     assert json.loads(done.stdout.splitlines()[0])["results"][0]["wrong_bytes"] == 1

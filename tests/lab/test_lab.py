@@ -145,7 +145,7 @@ def test_links_are_held_to_their_rate_and_drop_nothing(two_nodes: Lab) -> None:
 
 
 @NEEDS_ROOT
-@pytest.mark.parametrize("name", ["openmpi", "mpich5"])
+@pytest.mark.parametrize("name", mpis.slow_but(["mpich5"], ["openmpi", "mpich5"]))
 @pytest.mark.parametrize(
     ("mapping", "per_node", "seen"),
     [
@@ -197,6 +197,7 @@ def running(words: str) -> list[int]:
 
 
 @NEEDS_ROOT
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["openmpi", "mpich5"])
 def test_a_job_past_its_time_is_ended_on_all_nodes(two_nodes: Lab, name: str) -> None:
     try:

@@ -44,7 +44,7 @@ def test_every_message_arrives(mpi: mpis.Mpi, order: str, window: int, tmp_path:
     text = "\n".join(" ".join(map(str, peers)) for peers in lists(order, "0,0,1,1"))
     file.write_text(text)
     words = [str(program(mpi, "alltoall")), str(file), "1000", str(window), "2"]
-    line = json.loads(mpi.run(4, words, timeout=60, check=True).stdout)
+    line = json.loads(mpi.run(4, words, mpi.stock(), timeout=60, check=True).stdout)
     assert [(r["op"], r["wrong_bytes"]) for r in line["results"]] == [
         ("last rank", 0),
         ("first rank", 0),

@@ -35,7 +35,7 @@ def test_the_program_writes_what_the_model_says(
 ) -> None:
     file = tmp_path / "file"
     words = [program(mpi, pattern.program), "--file", file, *pattern.arguments()]
-    line = json.loads(mpi.run(4, [str(word) for word in words], timeout=60, check=True).stdout)
+    line = json.loads(mpi.run(4, words, mpi.stock(), timeout=60, check=True).stdout)
     offsets = [written_by(pattern, rank) for rank in range(4)]
     assert line["bytes"] == sum(map(len, offsets)) == len(set().union(*offsets))
     assert line["file_bytes"] == pattern.file_bytes == max(map(max, offsets)) + 1

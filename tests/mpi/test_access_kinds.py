@@ -10,6 +10,7 @@ import json
 import re
 from pathlib import Path
 
+import mpis
 import pytest
 from mpis import ROOT, Mpi
 
@@ -55,7 +56,7 @@ def handled(calls: list[dict]) -> set[str]:
     return {call["call"].removeprefix("MPI_File_") for call in calls if call["handled"]}
 
 
-@pytest.mark.parametrize("nodes", ["one", "two"])
+@pytest.mark.parametrize("nodes", mpis.slow_but(["two"], ["one", "two"]))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_access_kind(mpi: Mpi, name: str, nodes: str, tmp_path: Path) -> None:
     """Every check of the program is good, on one node and on two."""

@@ -68,7 +68,7 @@ def run_cases(mpi: Mpi, folder: Path, ranks: int, seed: int, cases: int, **setti
     return load(report)
 
 
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", mpis.slow_but([1], range(4)))
 def test_random_exchanges_by_trial(mpi: Mpi, tmp_path: Path, place: int) -> None:
     """Every call takes another candidate; all give the same bytes."""
     sizes = RANKS[mpi.abi]
@@ -80,7 +80,7 @@ def test_random_exchanges_by_trial(mpi: Mpi, tmp_path: Path, place: int) -> None
         assert "library" in tried
 
 
-@pytest.mark.parametrize("algorithm", FIXED)
+@pytest.mark.parametrize("algorithm", mpis.slow_but(["relay", "bruck(3)"], FIXED))
 def test_random_exchanges_by_one_algorithm(mpi: Mpi, tmp_path: Path, algorithm: str) -> None:
     ranks = max(size for size in RANKS[mpi.abi] if size <= 8)
     report = run_cases(
@@ -163,7 +163,7 @@ def test_a_second_run_starts_with_the_decisions_of_the_first(tmp_path: Path) -> 
     assert sum(len(each.trials) for each in second.candidates) == 1  # of the earlier run
 
 
-@pytest.mark.parametrize("damage", ["cut", "foreign", "unknown algorithm"])
+@pytest.mark.parametrize("damage", mpis.slow_but(["cut"], ["cut", "foreign", "unknown algorithm"]))
 def test_a_file_of_decisions_that_is_wrong_is_ignored(tmp_path: Path, damage: str) -> None:
     mpi = first_mpi()
     folder = tmp_path / "decisions"

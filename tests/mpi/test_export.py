@@ -34,7 +34,7 @@ def seen(mpi: Mpi, blocks: Iterable[int], ranks: int = RANKS, **env: str) -> dic
         # All messages through UCX, those between ranks of this machine too.
         env |= {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx"}
     words = [program, *map(str, blocks)]
-    done = mpi.run(ranks, words, {"LD_PRELOAD": str(spy), **env}, timeout=200, check=True)
+    done = mpi.run(ranks, words, mpi.stock(spy, **env), timeout=200, check=True)
     lines = dict(re.findall(r"^seen (\d+ \d+) (\S*)$", done.stdout, re.MULTILINE))
     # MPICH 4 posts the message of a rank to itself like others, MPICH 5 does not.
     return {call: re.sub("^R{4}S{4}$", "RRRSSS", text) for call, text in lines.items()}
@@ -120,6 +120,7 @@ def test_from_a_run_under_haichi_to_a_run_without(mpi: Mpi, tmp_path: Path) -> N
     assert seen(mpi, [1000], **rules_env(mpi, rules))[call] == expected
 
 
+@pytest.mark.slow
 def test_a_window_is_exported_where_open_mpi_can_have_one(tmp_path: Path) -> None:
     """From 5.0.7 on its rules say how many messages shall be under way at once."""
     mpi = next(each for each in mpis.all_mpis() if each.name == "openmpi-5.0.11")

@@ -104,7 +104,7 @@ def libmpi(mpi: Mpi, tmp_path: Path) -> Path:
     return next(Path(name) for name in traced if Path(name).name.startswith("libmpi"))
 
 
-@pytest.fixture(scope="module", params=["mpich", "openmpi", "mpiabi"])
+@pytest.fixture(scope="module", params=mpis.slow_but(["openmpi"], ["mpich", "openmpi", "mpiabi"]))
 def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple:
     """A shim of a few functions with hooks that can be made to throw, and a program to run."""
     abi = request.param

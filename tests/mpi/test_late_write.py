@@ -29,8 +29,7 @@ def test_no_byte_of_it_is_lost(mpi: Mpi, late_aio: Path, tmp_path: Path) -> None
     if not mpi.shim.exists():
         pytest.skip(f"no {mpi.shim.name} in this build")
     report = tmp_path / "report.json"
-    env = mpi.preload(HAICHI_REPORT=str(report), HAICHI_LOG="error")
-    env["LD_PRELOAD"] += f":{late_aio}"
+    env = mpi.preload(late_aio, HAICHI_REPORT=str(report), HAICHI_LOG="error")
     done = mpi.run(3, [mpi.compile(HERE / "late_write.c"), tmp_path], env, timeout=60)
     assert done.returncode == 0 and "FAILED" not in done.stdout, done.stdout + done.stderr
     # Two writes on rank 0, one of each kind: otherwise this library writes in another way, and the

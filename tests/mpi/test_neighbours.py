@@ -42,11 +42,11 @@ def run_cases(mpi: Mpi, folder: Path, ranks: int, seed: int, **settings: str) ->
     argv = [program, str(seed), str(CASES)]
     out, report = run(mpi, folder, ranks, argv, **settings)
     assert f"cases {CASES} wrong 0" in out
-    assert out == mpi.run(ranks, argv, timeout=300).stdout
+    assert out == mpi.run(ranks, argv, mpi.stock(), timeout=300).stdout
     return report
 
 
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", mpis.slow_but([1], range(4)))
 def test_random_exchanges_by_trial(mpi: Mpi, tmp_path: Path, place: int) -> None:
     sizes = RANKS[mpi.abi]
     ranks = sizes[place % len(sizes)]
@@ -58,7 +58,7 @@ def test_random_exchanges_by_trial(mpi: Mpi, tmp_path: Path, place: int) -> None
     assert {"library", "spread(nd_rank_shift,0)"} <= tried
 
 
-@pytest.mark.parametrize("algorithm", ["spread(nd_shift,2)", "ring"])
+@pytest.mark.parametrize("algorithm", mpis.slow_but(["ring"], ["spread(nd_shift,2)", "ring"]))
 def test_random_exchanges_by_one_algorithm(mpi: Mpi, tmp_path: Path, algorithm: str) -> None:
     """What goes round all ranks is not for neighbours: the library does it."""
     ranks = max(size for size in RANKS[mpi.abi] if size <= 8)
@@ -76,6 +76,7 @@ def test_wrong_calls_are_the_library_s(mpi: Mpi, tmp_path: Path) -> None:
     assert [each.collective for each in report.collectives] == ["MPI_Neighbor_alltoallv"]
 
 
+@pytest.mark.slow
 def test_explain_names_the_choice_and_its_trials(mpi: Mpi, tmp_path: Path) -> None:
     run_cases(mpi, tmp_path, RANKS[mpi.abi][-1], 1)
     command = [str(mpis.ROOT / "haichi"), "explain", str(tmp_path / "report.json")]

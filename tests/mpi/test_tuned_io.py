@@ -157,7 +157,7 @@ def test_a_second_run_starts_with_the_decisions_of_the_first(tmp_path: Path) -> 
         assert any("decided in an earlier run" in why for why in calls(second, kind)[0].why)
 
 
-@pytest.mark.parametrize("damage", ["cut", "foreign", "unknown pair"])
+@pytest.mark.parametrize("damage", mpis.slow_but(["foreign"], ["cut", "foreign", "unknown pair"]))
 def test_a_file_of_decisions_that_is_wrong_is_ignored(tmp_path: Path, damage: str) -> None:
     mpi, folder = first_mpi(), tmp_path / "decisions"
     folder.mkdir()

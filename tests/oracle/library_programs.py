@@ -10,7 +10,7 @@ from pathlib import Path
 import mpis
 import pytest
 from haichi_bootstrap import sources
-from oracle_support import calls_of, placement, preloads, yielding
+from oracle_support import calls_of, placement
 
 RANKS = 4
 
@@ -50,7 +50,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program in a folder for its files, on two pretended nodes, with haichi's report in
     it."""
-    env = preloads(str(mpi.shim) if haichi else "", yielding(mpi))
+    env = mpi.preload() if haichi else mpi.stock()
     if haichi:
         env["HAICHI_IO_BUFFER"] = program.buffer
         env["HAICHI_REPORT"] = str(folder / "report.json")

@@ -70,7 +70,7 @@ class Job:
     def environment(self, mpi: mpis.Mpi, folder: Path) -> dict[str, str]:
         """What the ranks need; writes their placement into the folder."""
         return {
-            **preloads(str(mpi.shim), yielding(mpi)),
+            **mpi.preload(),
             "HAICHI_REPORT": str(self.report(folder)),
             "HAICHI_PLACEMENT": str(placement(self.nodes, self.ranks, folder)),
             "HAICHI_IO_TUNE": "on" if self.tuned else "off",
@@ -144,12 +144,6 @@ def placement(how: str, ranks: int, folder: Path) -> Path:
     return path
 
 
-def yielding(mpi: mpis.Mpi) -> str:
-    """What lets more ranks than cores share the cores while they wait."""
-    library = mpis.BUILD / "lib" / "libucxyield.so"
-    return str(library) if mpi.abi == "mpich" and library.exists() else ""
-
-
 def fast_base() -> Path:
     """Where a sync costs nothing, if there is such a place."""
     return Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())
@@ -161,9 +155,3 @@ def fast_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="oracle-", dir=fast_base()))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def preloads(*libraries: str) -> dict[str, str]:
-    """LD_PRELOAD of those that there are, before a sanitizer's library if one is preloaded."""
-    named = [library for library in (*libraries, os.environ.get("LD_PRELOAD", "")) if library]
-    return {"LD_PRELOAD": ":".join(named)} if named else {}

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import mpis
 import pytest
-from oracle_support import calls_of, fast_folder, placement, preloads, yielding
+from oracle_support import calls_of, fast_folder, placement
 
 HERE = Path(__file__).parent
 FORTRAN = HERE.parent / "fortran"
-DEBIAN = ["mpich-4.0.2", "openmpi-4.1.4"]  # what the distribution builds libraries for
+# What the distribution builds libraries for.
+DEBIAN = mpis.slow_but(["mpich-4.0.2"], ["mpich-4.0.2", "openmpi-4.1.4"])
 __all__ = ["fast_folder"]
 
 
@@ -28,7 +29,6 @@ def compare(
     words: list[str | Path],
     folder: Path,
     stock: mpis.Mpi | None = None,
-    yields: bool = True,
     collective: bool = True,
 ) -> bytes:
     """Runs `words` + [file] on `stock` (else `mpi`) as it is and on `mpi` under haichi, and
@@ -38,8 +38,7 @@ def compare(
     report = folder / "report.json"
     for library, name in ((stock or mpi, "stock"), (mpi, "haichi")):
         env = dict(library.python_env)
-        shim = str(library.shim) if name == "haichi" else ""
-        env.update(preloads(shim, yielding(library) if yields else ""))
+        env.update(library.preload() if name == "haichi" else library.stock())
         if name == "haichi":
             env["HAICHI_REPORT"] = str(report)
             env["HAICHI_PLACEMENT"] = str(placement("deal2", ranks, folder))
@@ -111,7 +110,7 @@ def h5py() -> tuple[mpis.Mpi, str]:
     return mpi, python
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", mpis.slow_but([2], [2, 4]))
 def test_h5py(ranks: int, fast_folder: Path) -> None:
     """Nine datasets, each read collectively four times."""
     mpi, python = h5py()
@@ -148,8 +147,7 @@ def test_mpi4py(mpi: mpis.Mpi, fast_folder: Path) -> None:
     # must do what the next MPICH does.
     stock = usable("mpich-5.0.2") if mpi.name == "mpich-4.0.2" else mpi
     words: list[str | Path] = [mpi.python, HERE / "client_mpi4py.py"]
-    # Python opens its libmpi for itself alone, where a preload that steps between does not reach.
-    compare(mpi, 3, words, fast_folder, stock=stock, yields=False)
+    compare(mpi, 3, words, fast_folder, stock=stock)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,7 @@ def test_fortran(name: str, source: Path, fast_folder: Path) -> None:
     compare(mpi, 3, [mpi.compile(source, fortran=True)], fast_folder)
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", mpis.slow_but([2], [2, 4]))
 def test_pnetcdf(ranks: int, fast_folder: Path) -> None:
     """Debian's PnetCDF, which is built on Open MPI."""
     mpi = usable("openmpi-4.1.4")

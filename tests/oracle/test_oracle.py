@@ -29,9 +29,7 @@ from oracle_support import (
     distribution_mpi,
     fast_folder,
     placement,
-    preloads,
     program,
-    yielding,
 )
 
 __all__ = ["fast_folder"]
@@ -140,7 +138,7 @@ def test_random_cases_of_later_libraries(name: str, fast_folder: Path) -> None:
     mpi = next(mpi for mpi in mpis.all_mpis() if mpi.name == name)
     if mpi.missing:
         pytest.skip(mpi.missing)
-    env = preloads(str(mpi.shim), yielding(mpi))
+    env = mpi.preload()
     env["HAICHI_PLACEMENT"] = str(placement("each", 3, fast_folder))
     words: list[str | Path] = [program(mpi, "oracle_cases"), "--cases", "60", "--dir", fast_folder]
     run(mpi, 3, [*words, "--avoid", AVOID[mpi.abi]], env)
@@ -153,7 +151,7 @@ def test_the_model_agrees_with_what_stock_gets_right(abi: str, fast_folder: Path
     if mpi.missing:
         pytest.skip(mpi.missing)
     words: list[str | Path] = [program(mpi, "oracle_cases"), "--stock", "--cases", "40"]
-    run(mpi, 3, [*words, "--dir", fast_folder, *STOCK[abi]], preloads(yielding(mpi)))
+    run(mpi, 3, [*words, "--dir", fast_folder, *STOCK[abi]], mpi.stock())
 
 
 @pytest.mark.parametrize("abi", ["mpich", "openmpi"])
@@ -177,7 +175,7 @@ def test_consistency(abi: str, haichi: bool, fast_folder: Path) -> None:
     mpi = distribution_mpi(abi)
     if mpi.missing:
         pytest.skip(mpi.missing)
-    env = preloads(str(mpi.shim) if haichi else "", yielding(mpi))
+    env = mpi.preload() if haichi else mpi.stock()
     report = fast_folder / "report.json"
     if haichi:
         env["HAICHI_REPORT"] = str(report)

@@ -77,7 +77,7 @@ def haichi(ranks: int, algorithm: str, size: int) -> float:
 
 # Not `pair` on 13 ranks: who sits out a step runs ahead, and messages meet. That is contention.
 CASES = [
-    (algorithm, ranks, size)
+    pytest.param(algorithm, ranks, size, marks=[] if ranks == 13 else pytest.mark.slow)
     for ranks, size in ((16, 1000), (16, 100000), (13, 20000), (64, 4000))
     for algorithm in ALGORITHMS
     if (algorithm, ranks) != ("pair", 13)
