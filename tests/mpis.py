@@ -43,6 +43,11 @@ _OPENMPI_ENV = {
 _MPICH_ENV = {"UCX_TLS": "sm,self", "FI_PROVIDER": "tcp", "HYDRA_LAUNCHER": "fork"}
 
 
+# The thread sanitizer's memory lies where PMIx wants its own, and it does not stand UCX's hooks in
+# the C library: ending a thread crashes without haichi too.
+_THREAD_SANITIZER_ENV = {"PMIX_MCA_gds": "hash", "UCX_MEM_MMAP_HOOK_MODE": "none"}
+
+
 @dataclass(frozen=True)
 class Mpi:
     """One MPI installation. Paths are None where it has no such program."""
@@ -74,7 +79,8 @@ class Mpi:
     @property
     def launcher_env(self) -> dict[str, str]:
         """What the launcher needs in its environment: more ranks than cores, root, no network."""
-        return dict(_OPENMPI_ENV if self.abi == "openmpi" else _MPICH_ENV)
+        env = dict(_OPENMPI_ENV if self.abi == "openmpi" else _MPICH_ENV)
+        return {**env, **(_THREAD_SANITIZER_ENV if sanitizers() == "thread" else {})}
 
     def command(
         self, ranks: int, argv: Sequence[str | Path], env: Mapping[str, str] | None = None

@@ -77,6 +77,9 @@ TEST(GuardedTest, RecoveryIsStillInside) {
 }
 
 TEST(GuardedTest, CancelledThreadUnwinds) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "to the thread sanitizer a thread cancelled in pause() never leaves that call";
+#endif
   pthread_t thread;
   static bool recovered = false;
   auto body = [](void*) -> void* {
