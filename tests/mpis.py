@@ -213,6 +213,12 @@ def sanitizers() -> str:
     return found[1] if found else ""
 
 
+def not_with_sanitizers(reason: str) -> None:
+    """Skips the test, with the reason, if the build under test has sanitizers."""
+    if sanitizers():
+        pytest.skip(reason)
+
+
 def scratch() -> Path:
     """A directory for programs and files of this test run, removed by conftest at its end."""
     return _scratch()

@@ -457,8 +457,7 @@ def test_help_and_version(prefix: Prefix) -> None:
 
 def test_nothing_of_libstdcxx_is_loaded_per_rank() -> None:
     """Loading libstdc++ costs more than all that the launcher does."""
-    if mpis.sanitizers():
-        pytest.skip("sanitizers need libraries")
+    mpis.not_with_sanitizers("sanitizers need libraries")
     done = mpis.run_bounded(["readelf", "-d", str(mpis.HAICHI)], check=True)
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", done.stdout)
     assert [name for name in needed if not name.startswith("ld-linux")] == ["libc.so.6"]

@@ -462,8 +462,7 @@ def test_placement_that_does_not_fit_ends_the_job(mpi: mpis.Mpi, tmp_path: Path)
 @pytest.mark.parametrize("megabytes", [1, 4, 24])
 def test_little_memory_means_smaller_buffers(mpi: mpis.Mpi, tmp_path: Path, megabytes: int) -> None:
     # A collective buffer of 16 MiB does not fit; stock Open MPI 4.1.4 hangs under 1 and 4 MiB.
-    if mpis.sanitizers():
-        pytest.skip("sanitizers need memory of their own")
+    mpis.not_with_sanitizers("sanitizers need memory of their own")
     report = tmp_path / "report.json"
     probe = Probe(
         mpi,
@@ -494,8 +493,7 @@ def test_a_thread_accesses_the_file(
 
 
 def test_no_thread_to_be_had(mpi: mpis.Mpi, faultio: Path, tmp_path: Path) -> None:
-    if mpis.sanitizers():
-        pytest.skip("sanitizers start threads by the C library's own function")
+    mpis.not_with_sanitizers("sanitizers start threads by the C library's own function")
     said = tmp_path / "said"
     fault = {"FAULT_PATH": "/x", "FAULT_SAY": str(said), "FAULT_THREAD": "EAGAIN"}
     report = tmp_path / "report.json"

@@ -37,8 +37,7 @@ FIGURES = re.compile(r"rank (\d+) write (-?\d+) read (-?\d+) blocks (\d+)")
 
 @pytest.fixture(autouse=True)
 def plain_memory() -> None:
-    if mpis.sanitizers():
-        pytest.skip("sanitizers keep memory that was given back")
+    mpis.not_with_sanitizers("sanitizers keep memory that was given back")
 
 
 @pytest.fixture

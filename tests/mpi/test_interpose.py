@@ -13,7 +13,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from mpis import BUILD, ROOT, Mpi, sanitizers
+from mpis import BUILD, ROOT, Mpi
 
 PROGRAMS = {
     "c": ROOT / "tests/mpi/interpose_c.c",
@@ -137,8 +137,7 @@ def test_launcher_may_inherit_preload(mpi: Mpi, tmp_path: Path) -> None:
 @pytest.mark.parametrize("abi", ABIS)
 def test_no_mpi_no_word(abi: str) -> None:
     """A process without MPI runs as if the shim were not there."""
-    if sanitizers():
-        pytest.skip("a build with sanitizers needs their libraries")
+    mpis.not_with_sanitizers("a build with sanitizers needs their libraries")
     env = {"LD_PRELOAD": str(shim(abi)), "PATH": "/usr/bin:/bin"}
     done = mpis.run_bounded(["sh", "-c", "echo out; ls / >/dev/null; exit 3"], env=env)
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "")
@@ -187,8 +186,7 @@ def test_wrong_abi_is_refused(
 )
 def test_unsupported_mpi_is_refused(soname: str, has: str, says: str, tmp_path: Path) -> None:
     """An MPI without a function that the shim exports, or of no known ABI, is refused on load."""
-    if sanitizers():
-        pytest.skip("a build with sanitizers needs their libraries")
+    mpis.not_with_sanitizers("a build with sanitizers needs their libraries")
     version = "int PMPI_Get_version(int* major, int* minor) { return *major - *minor; }"
     (tmp_path / "old.c").write_text(f"int {has}(void) {{ return 0; }}\n{version}\n")
     (tmp_path / "main.c").write_text(f"int {has}(void); int main(void) {{ return {has}(); }}\n")
@@ -222,8 +220,7 @@ def test_exports_what_the_mpi_has(abi: str) -> None:
 @pytest.mark.parametrize("abi", ABIS)
 def test_needs_libc_alone(abi: str) -> None:
     """A shim brings no library into the program, least of all a C++ runtime or an MPI."""
-    if sanitizers():
-        pytest.skip("a build with sanitizers needs their libraries")
+    mpis.not_with_sanitizers("a build with sanitizers needs their libraries")
     done = subprocess.run(["readelf", "-dW", shim(abi)], capture_output=True, text=True, check=True)
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", done.stdout))
     assert "libc.so.6" in needed
@@ -233,8 +230,7 @@ def test_needs_libc_alone(abi: str) -> None:
 @pytest.mark.parametrize("abi", ABIS)
 def test_nothing_runs_before_main(abi: str) -> None:
     """No global of haichi's has a constructor or destructor; libstdc++'s own files end in .cc."""
-    if sanitizers():
-        pytest.skip("sanitizers add constructors of their own")
+    mpis.not_with_sanitizers("sanitizers add constructors of their own")
     done = subprocess.run(["nm", shim(abi)], capture_output=True, text=True, check=True)
     found = re.findall(r"_GLOBAL__sub_[ID]_\S+", done.stdout)
     assert "_GLOBAL__sub_I_locale_inst.cc" in found, "a stripped shim tells nothing"
