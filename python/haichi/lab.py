@@ -189,6 +189,8 @@ class Lab:
             "tcp_rmem": f"4096 {SOCKET_BUFFER} {SOCKET_BUFFER}",
             "tcp_slow_start_after_idle": "0",
             "tcp_no_metrics_save": "1",
+            # Else the machine's default, which may pace; reno is the other that is always allowed.
+            "tcp_congestion_control": "reno",
         }
         script = " && ".join(f"echo {v} > /proc/sys/net/ipv4/{k}" for k, v in settings.items())
         for keeper in (*self.nodes, self.login):
