@@ -1,4 +1,4 @@
-"""A program from the package archive whose collectives haichi takes: the results are stock's."""
+"""Programs from the package archive whose collectives haichi takes: the results are stock's."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from haichi.report.load import load
 from mpis import Mpi
 
+HERE = Path(__file__).parent
 EXAMPLE = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 RANKS = 4
 # What the HPC Challenge checks of itself, and what depends on no clock.
@@ -23,18 +24,33 @@ RESULTS = re.compile(
 
 
 @pytest.fixture(scope="module")
-def hpcc() -> tuple[Mpi, str]:
-    """The program and the MPI that the distribution linked it with."""
-    program = shutil.which("hpcc")
-    if program is None or not EXAMPLE.exists():
-        pytest.skip("no hpcc: apt-get install hpcc")
+def mpi() -> Mpi:
+    """The one that the distribution links its programs with."""
     found = [each for each in mpis.mpis("openmpi") if "4.1" in each.name and not each.missing]
     if not found or not found[0].shim.exists():
-        pytest.skip("no Open MPI 4.1, which hpcc is linked with")
-    return found[0], program
+        pytest.skip("no Open MPI 4.1, which the distribution's programs are linked with")
+    return found[0]
 
 
-def results(mpi: Mpi, program: str, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
+def under_haichi(mpi: Mpi, folder: Path, **settings: str) -> dict[str, str]:
+    """The environment of four ranks on two nodes, with a report in the folder."""
+    (folder / "placement.json").write_text(json.dumps({"version": 1, "map": [[0, 2, 2, 1]]}))
+    return mpi.preload(
+        HAICHI_PLACEMENT=str(folder / "placement.json"),
+        HAICHI_REPORT=str(folder / "report.json"),
+        **settings,
+    )
+
+
+def taken(folder: Path) -> dict[str, set[str]]:
+    """Collective -> what was chosen for it, as the report says."""
+    chosen: dict[str, set[str]] = {}
+    for each in load(folder / "report.json").collectives:
+        chosen.setdefault(each.collective, set()).add(each.chosen)
+    return chosen
+
+
+def hpcc(mpi: Mpi, program: str, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
     """What a small run says of its own results."""
     folder.mkdir()
     text = EXAMPLE.read_text()
@@ -45,20 +61,49 @@ def results(mpi: Mpi, program: str, folder: Path, env: Mapping[str, str]) -> dic
 
 
 @pytest.mark.slow
-def test_hpc_challenge_has_stock_results(hpcc: tuple[Mpi, str], tmp_path: Path) -> None:
+def test_hpc_challenge(mpi: Mpi, tmp_path: Path) -> None:
     """Its Fourier transform calls MPI_Alltoall."""
-    mpi, program = hpcc
-    stock = results(mpi, program, tmp_path / "stock", {})
+    program = shutil.which("hpcc")
+    if program is None or not EXAMPLE.exists():
+        pytest.skip("no hpcc: apt-get install hpcc")
+    stock = hpcc(mpi, program, tmp_path / "stock", {})
     assert stock["Success"] == "1"
-    placement = tmp_path / "placement.json"
-    placement.write_text(json.dumps({"version": 1, "map": [[0, 2, 2, 1]]}))
-    report = tmp_path / "report.json"
-    env = mpi.preload(
-        HAICHI_PLACEMENT=str(placement),
-        HAICHI_REPORT=str(report),
-        HAICHI_COLLECTIVES_ALGORITHM="node_aware(2)",
-    )
-    assert results(mpi, program, tmp_path / "haichi", env) == stock
-    taken = load(report).collectives
-    assert taken
-    assert {each.chosen for each in taken} == {"node_aware(2)"}
+    env = under_haichi(mpi, tmp_path, HAICHI_COLLECTIVES_ALGORITHM="node_aware(2)")
+    assert hpcc(mpi, program, tmp_path / "haichi", env) == stock
+    assert set.union(*taken(tmp_path).values()) == {"node_aware(2)"}
+
+
+@pytest.mark.parametrize("how", ["auto", "bruck(2)", "ring"])
+def test_fftw(mpi: Mpi, tmp_path: Path, how: str) -> None:
+    """By all algorithms in turn, or by one."""
+    if not Path("/usr/include/fftw3-mpi.h").exists():
+        pytest.skip("no FFTW with MPI: apt-get install libfftw3-mpi-dev")
+    flags = ["-Wl,--no-as-needed", "-lfftw3_mpi", "-lfftw3", "-lm"]
+    program = mpi.compile(HERE / "fourier.c", *flags)
+    stock = mpi.run(RANKS, [program, "16", "20"], check=True).stdout
+    assert stock.endswith("error small\n")
+    env = under_haichi(mpi, tmp_path, HAICHI_COLLECTIVES_ALGORITHM=how)
+    assert mpi.run(RANKS, [program, "16", "20"], env, check=True).stdout == stock
+    chosen = taken(tmp_path)["MPI_Alltoall"]
+    assert how == "auto" or chosen == {how}
+
+
+@pytest.mark.parametrize("how", ["auto", "pair"])
+def test_lammps(mpi: Mpi, tmp_path: Path, how: str) -> None:
+    """Its particle mesh calls MPI_Alltoallv, on communicators of its own too."""
+    program = shutil.which("lmp")
+    if program is None:
+        pytest.skip("no lmp: apt-get install lammps")
+    argv = [program, "-in", HERE / "rock_salt.lammps", "-log", "none"]
+
+    def steps(env: Mapping[str, str] | None) -> list[str]:
+        out = mpi.run(RANKS, argv, env, check=True, cwd=tmp_path).stdout
+        table = re.search(r"^Step Temp .*?^Loop time", out, re.MULTILINE | re.DOTALL)
+        assert table, out
+        return table[0].splitlines()[1:-1]
+
+    stock = steps(None)
+    assert len(stock) == 5
+    assert steps(under_haichi(mpi, tmp_path, HAICHI_COLLECTIVES_ALGORITHM=how)) == stock
+    chosen = taken(tmp_path)["MPI_Alltoallv"]
+    assert how == "auto" or chosen == {how}
