@@ -114,8 +114,24 @@ def test(
         shell.say(f"haichi: of the programs, tests marked '{marker}': the rest has one thread each")
     env |= _preloaded(sanitizer)
     left_out = ["slow", "long"] if quick else [] if long else ["long"]
-    total.add(program_tests(folder, left_out=left_out, only=only, marker=marker, env=env))
+    total.add(
+        program_tests(
+            folder,
+            left_out=left_out,
+            only=only,
+            marker=marker,
+            env=env,
+            limit=_longest_s(left_out, sanitizer),
+        )
+    )
     return conclude(total)
+
+
+def _longest_s(left_out: list[str], sanitizer: Sanitizer | None) -> int:
+    """How long the program tests may take. With sanitizers programs take several times as long."""
+    if sanitizer or "long" not in left_out:
+        return 7200
+    return 600 if "slow" in left_out else 3600
 
 
 def _preloaded(sanitizer: Sanitizer | None) -> dict[str, str]:
@@ -165,19 +181,22 @@ def unit_tests(folder: Path, *, quick: bool, only: str | None, env: dict[str, st
 
 
 def program_tests(
-    folder: Path, *, left_out: list[str], only: str | None, marker: str, env: dict[str, str]
+    folder: Path,
+    *,
+    left_out: list[str],
+    only: str | None,
+    marker: str,
+    env: dict[str, str],
+    limit: int,
 ) -> Outcome:
     """Runs what pytest finds without the marks `left_out`, or of that what has a mark: MPI programs
-    under the shims, the command line, the bootstrap."""
+    under the shims, the command line, the bootstrap. At most `limit` seconds."""
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
     log = LOGS / "pytest.log"
     command = [paths.PYTHON, "-m", "pytest", "-q", "-rfE", f"--junit-xml={report}"]
     # pytest ends by itself between two tests, so that what has run is counted; the time limit
     # behind it is for a test that does not end.
-    limit = 600 if "slow" in left_out else 3600 if "long" in left_out else 7200
-    if env:  # a sanitizer's: programs take several times as long
-        limit = 7200
     command += ["-p", "no:cacheprovider", f"--session-timeout={limit}"]
     marks = [*([marker] if marker else []), *(f"not {mark}" for mark in left_out)]
     if marks:

@@ -142,7 +142,7 @@ def test_marked_tests_alone(
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
     monkeypatch.setattr(testing.shell, "run", run)
-    testing.program_tests(tmp_path, left_out=left_out, only=None, marker=marker, env={})
+    testing.program_tests(tmp_path, left_out=left_out, only=None, marker=marker, env={}, limit=60)
     words = commands[0]
     last = len(words) - 1 - words[::-1].index("-m")  # the first one is python's
     assert words[last + 1] == expression
@@ -162,6 +162,8 @@ def test_tests_that_time_did_not_suffice_for_are_a_failure(
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
     monkeypatch.setattr(testing.shell, "run", out_of_time)
-    outcome = testing.program_tests(tmp_path, left_out=["slow"], only=None, marker="", env={})
+    outcome = testing.program_tests(
+        tmp_path, left_out=["slow"], only=None, marker="", env={}, limit=60
+    )
     assert outcome.line() == "1 passed, 1 failed, 0 skipped"
     assert "the rest did not run" in outcome.failed[0][1]
