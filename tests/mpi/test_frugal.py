@@ -80,7 +80,9 @@ def test_nothing_is_left_after_many_closes(abi: str, cycles: int, fast_folder: P
     mpi = known[0]
     if not mpi.shim.exists():
         pytest.skip(f"no {mpi.shim.name} in this build")
-    own = grown(mpi, fast_folder, STOCK, {}, timeout=200) * cycles / STOCK
+    # From run to run it varies tenfold; what a library may lose is the most that it does.
+    runs = [grown(mpi, fast_folder, STOCK, mpi.stock(), timeout=200) for _ in range(3)]
+    own = max(runs) * cycles / STOCK
     left = grown(mpi, fast_folder, cycles, mpi.preload(HAICHI_LOG="error"), timeout=600)
     assert left <= LEFT_OF_MANY + max(own, 0) * VARIES, f"without haichi {own:.0f}"
 
