@@ -58,39 +58,43 @@ class Box : public Network {
       : Network(machine, int(seats.size())),
         seats_(std::move(seats)),
         extents_(shape.extents),
-        stride_(extents_.size()),
         torus_(shape.kind == topology::Shape::Kind::torus) {
-    int stride = 1;
-    for (size_t d = extents_.size(); d-- > 0; stride *= extents_[d]) stride_[d] = stride;
+    const size_t dimensions = extents_.size(), places = size_t(shape.places());
+    coordinates_.resize(places * dimensions);
+    for (size_t place = 0; place < places; ++place)
+      for (size_t d = dimensions, rest = place; d-- > 0; rest /= size_t(extents_[d]))
+        coordinates_[place * dimensions + d] = int(rest % size_t(extents_[d]));
+    std::vector<int> stride(dimensions, 1);
+    for (size_t d = dimensions; d-- > 1;) stride[d - 1] = stride[d] * extents_[d];
+    for (size_t place = 0; place < places; ++place)
+      for (size_t d = 0; d < dimensions; ++d) {
+        const int at = coordinates_[place * dimensions + d], extent = extents_[d];
+        const int up = at + 1 == extent ? 0 : at + 1, down = (at == 0 ? extent : at) - 1;
+        ends_.push_back(int(place) + (up - at) * stride[d]);
+        ends_.push_back(int(place) + (down - at) * stride[d]);
+      }
     const Link link{machine.link_gbs, from_nanoseconds(machine.hop_ns)};
-    links_.resize(links_.size() + size_t(shape.places()) * extents_.size() * 2, link);
+    links_.resize(links_.size() + ends_.size(), link);
   }
 
  private:
   int route(int link, int node) const override {
-    const int place = link < nodes_ ? seats_[size_t(link)] : end_of(link);
-    const int target = seats_[size_t(node)];
-    for (size_t d = 0; d < extents_.size(); ++d) {
-      const int steps =
-          topology::steps_along(torus_, extents_[d], coordinate(place, d), coordinate(target, d));
-      if (steps != 0)
-        return 2 * nodes_ + (place * int(extents_.size()) + int(d)) * 2 + (steps > 0 ? 0 : 1);
+    const int place = link < nodes_ ? seats_[size_t(link)] : ends_[size_t(link - 2 * nodes_)];
+    const size_t dimensions = extents_.size();
+    const int* const from = &coordinates_[size_t(place) * dimensions];
+    const int* const to = &coordinates_[size_t(seats_[size_t(node)]) * dimensions];
+    for (size_t d = 0; d < dimensions; ++d) {
+      if (from[d] == to[d]) continue;
+      const int steps = topology::steps_along(torus_, extents_[d], from[d], to[d]);
+      return 2 * nodes_ + (place * int(dimensions) + int(d)) * 2 + (steps > 0 ? 0 : 1);
     }
     return port_in(node);
   }
-  int coordinate(int place, size_t d) const { return place / stride_[d] % extents_[d]; }
-  // The place to which a link between places leads.
-  int end_of(int link) const {
-    const int index = link - 2 * nodes_, dimensions = int(extents_.size());
-    const int place = index / (2 * dimensions);
-    const size_t d = size_t(index / 2 % dimensions);
-    const int at = coordinate(place, d), extent = extents_[d];
-    const int to = index % 2 == 0 ? (at + 1 == extent ? 0 : at + 1) : (at == 0 ? extent : at) - 1;
-    return place + (to - at) * stride_[d];
-  }
 
   Seats seats_;
-  std::vector<int> extents_, stride_;
+  std::vector<int> extents_;
+  std::vector<int> coordinates_;  // of each place, one for each dimension
+  std::vector<int> ends_;         // the place to which each link between places leads
   bool torus_;
 };
 
