@@ -41,8 +41,6 @@ _OPENMPI_ENV = {
 }
 # Shared memory only: nothing leaves the machine, and UCX does not probe its network cards.
 _MPICH_ENV = {"UCX_TLS": "sm,self", "FI_PROVIDER": "tcp", "HYDRA_LAUNCHER": "fork"}
-
-
 # The thread sanitizer's memory lies where PMIx wants its own, and it does not stand UCX's hooks in
 # the C library: ending a thread crashes without haichi too.
 _THREAD_SANITIZER_ENV = {"PMIX_MCA_gds": "hash", "UCX_MEM_MMAP_HOOK_MODE": "none"}
