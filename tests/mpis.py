@@ -130,10 +130,10 @@ class Mpi:
         """The environment without a shim: objects to load, and variables. Behind the objects comes
         what lets MPICH yield (with more ranks than cores some tests take 25 times as long without
         it) and what is preloaded already (a sanitizer's library)."""
-        yielding = [BUILD / "lib" / "libucxyield.so"] if self.abi != "openmpi" else []
-        before = os.environ.get("LD_PRELOAD", "")
-        named = [*objects, *(each for each in yielding if each.exists()), *filter(None, [before])]
-        return {"LD_PRELOAD": ":".join(map(str, named)), **env} if named else env
+        library = BUILD / "lib" / "libucxyield.so"
+        yielding = library if self.abi != "openmpi" and library.exists() else ""
+        named = [str(each) for each in (*objects, yielding, os.environ.get("LD_PRELOAD")) if each]
+        return {"LD_PRELOAD": ":".join(named), **env} if named else env
 
     def compile(
         self, source: Path, *flags: str, into: Path | None = None, fortran: bool = False

@@ -8,18 +8,12 @@ from pathlib import Path
 
 import mpis
 import pytest
-from test_faults import one_per_abi
+from test_faults import mpi
+
+__all__ = ["mpi"]  # a fixture
 
 HERE = Path(__file__).parent
 ALGORITHMS = ["auto", "ring", "pair", "bruck(2)", "node_aware(1)", "spread(nd_rank_shift,1)"]
-
-
-@pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], one_per_abi()), ids=str)
-def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
-    """Each of the two in turn."""
-    if request.param.missing:
-        pytest.skip(request.param.missing)
-    return request.param
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ class Probe:
     ) -> None:
         self.ranks = ranks
         program = mpi.compile(HERE / "probe.c")
-        environment = mpi.preload(*filter(None, [preload]), **env)
+        environment = mpi.preload(preload, **env)
         self.done = mpi.run(ranks, [program, *arguments], environment, timeout=60)
         self.calls = [match.groups() for match in CALL.finditer(self.done.stdout)]
 
