@@ -192,7 +192,7 @@ def test_decisions_of_files_and_of_all_to_alls_are_kept_together(tmp_path: Path)
         HAICHI_COLLECTIVES_DECISIONS=str(folder),
     )
     program = mpi.compile(HERE / "exchange_repeated.c")
-    done = mpi.run(RANKS, [program, "80"], env, timeout=120)
+    done = mpi.run(RANKS, [program, "400"], env, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     after = load_form(file, Decisions).decisions
     assert after[: len(before.decisions)] == before.decisions
