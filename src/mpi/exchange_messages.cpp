@@ -2,11 +2,10 @@
 
 #include <limits.h>
 
+#include "mpi/large_bytes.h"
+
 namespace haichi::mpi {
 namespace {
-
-// See "Sends before receives" in docs/notes.md.
-constexpr int64_t kLargeBytes = 32 << 10;
 
 /// Whose block a slice is, as collectives::Exchange numbers buffers.
 int block_of(const plan::Slice& slice) { return (slice.buffer - 1) / 2; }

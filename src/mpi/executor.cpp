@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "mpi/large_bytes.h"
 #include "mpi/patience.h"
 
 namespace haichi::mpi {
@@ -87,7 +88,22 @@ Status Executor::start_send(const Step& step) {
   return {};
 }
 
+// Large messages stand back behind the sends that follow, until this rank would wait, and so do all
+// behind one that does: between two ranks receives match in their order.
 Status Executor::start_receive(const Step& step) {
+  if (step.to.size < kLargeBytes && standing_back_.empty()) return post(step);
+  standing_back_.push_back(step);
+  return {};
+}
+
+Status Executor::post_rest() {
+  for (const Step& step : standing_back_)
+    if (auto done = post(step); !done) return done;
+  standing_back_.clear();
+  return {};
+}
+
+Status Executor::post(const Step& step) {
   Transfer transfer;
   transfer.round = step.round;
   transfer.slice = step.to;
@@ -175,6 +191,8 @@ Status Executor::progress(bool& any) {
 
 template <class Done>
 Status Executor::wait_until(Done&& done) {
+  if (done()) return {};
+  if (auto posted = post_rest(); !posted) return posted;
   Patience patience;
   while (!done()) {
     bool any;
@@ -185,6 +203,7 @@ Status Executor::wait_until(Done&& done) {
 }
 
 Status Executor::wait(int64_t round) {
+  if (auto posted = post_rest(); !posted) return posted;
   size_t next = 0, end = 0;  // transfers are in order of their rounds
   while (end < transfers_.size() && transfers_[end].round <= round) ++end;
   auto all_complete = [&] {
@@ -218,6 +237,7 @@ void Executor::abandon() {
   for (Transfer& transfer : transfers_) (void)transfer.staging.release();
   requests_.clear();
   transfers_.clear();
+  standing_back_.clear();
   sends_ = 0;
   packed_ = 0;
   exchanges_.clear();
@@ -236,6 +256,11 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
   Step step;
   while (schedule.next(step)) {
     Status done;
+    const bool message = step.kind == Step::Kind::send || step.kind == Step::Kind::receive;
+    // Transfers are in order of their rounds.
+    if (!standing_back_.empty() && (!message || step.round != standing_back_.front().round))
+      done = post_rest();
+    if (!done) return done;
     switch (step.kind) {
       case Step::Kind::round:
         buffers.start_round(step.round);

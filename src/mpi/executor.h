@@ -62,6 +62,9 @@ class Executor {
   void abandon();
   Status start_send(const plan::Step& step);
   Status start_receive(const plan::Step& step);
+  Status post(const plan::Step& receive);
+  /// Posts the receives that stand back.
+  Status post_rest();
   void copy(const plan::Step& step);
   Status progress(bool& any);
   bool only_truncated(int code, int done);
@@ -83,12 +86,13 @@ class Executor {
   plan::Buffers* buffers_ = nullptr;
   std::vector<MPI_Request> requests_;  // parallel to transfers_
   std::vector<Transfer> transfers_;
-  std::vector<int> indices_;              // scratch of Testsome
-  std::vector<MPI_Status> statuses_;      // the same
-  bool truncated_ = false;                // a message was, in this run
-  int sends_ = 0;                         // outstanding
-  int64_t packed_ = 0;                    // bytes of those of them that had to be packed
-  std::deque<ExchangeRecord> exchanges_;  // of the rounds whose end has not come, ascending
+  std::vector<plan::Step> standing_back_;  // receives of one round, not posted yet
+  std::vector<int> indices_;               // scratch of Testsome
+  std::vector<MPI_Status> statuses_;       // the same
+  bool truncated_ = false;                 // a message was, in this run
+  int sends_ = 0;                          // outstanding
+  int64_t packed_ = 0;                     // bytes of those of them that had to be packed
+  std::deque<ExchangeRecord> exchanges_;   // of the rounds whose end has not come, ascending
 };
 
 }  // namespace haichi::mpi

@@ -14,6 +14,10 @@
 
 enum { ALLTOALL, ALLTOALLV, ALLTOALLW, ALLGATHER, ALLGATHERV, FUNCTIONS };
 
+#ifndef LARGEST
+#define LARGEST 700 /* elements of a block */
+#endif
+
 /* What all ranks have drawn alike. */
 typedef struct {
   int function, large, in_place;
@@ -88,7 +92,7 @@ static int run_case(uint64_t seed, int rank, int ranks) {
   call_t c = {below(&common, FUNCTIONS), below(&common, 4) == 0, below(&common, 3) == 0};
   c.in_place = c.in_place && gathers(&c);
   const int shape = below(&common, 4);
-  const int most = below(&common, 3) == 0 ? 700 : 12, calls = 2 + below(&common, 5);
+  const int most = below(&common, 3) == 0 ? LARGEST : 12, calls = 2 + below(&common, 5);
   side_t send, receive;
 #ifdef OPEN_MPI
   /* Its MPI_Allgatherv chooses the algorithm by the size of the send type times the counts of

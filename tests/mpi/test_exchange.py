@@ -53,7 +53,15 @@ def placement_file(folder: Path, ranks: int) -> str:
     return str(path)
 
 
-def run_cases(mpi: Mpi, folder: Path, ranks: int, seed: int, cases: int, **settings: str) -> Report:
+def run_cases(
+    mpi: Mpi,
+    folder: Path,
+    ranks: int,
+    seed: int,
+    cases: int,
+    flags: tuple[str, ...] = (),
+    **settings: str,
+) -> Report:
     """Runs the program on so many cases; none may be wrong."""
     if not mpi.shim.exists():
         pytest.skip(f"no {mpi.shim.name} in this build")
@@ -61,7 +69,7 @@ def run_cases(mpi: Mpi, folder: Path, ranks: int, seed: int, cases: int, **setti
     env = mpi.preload(
         HAICHI_PLACEMENT=placement_file(folder, ranks), HAICHI_REPORT=str(report), **settings
     )
-    program = mpi.compile(HERE / "exchange_cases.c")
+    program = mpi.compile(HERE / "exchange_cases.c", *flags)
     done = mpi.run(ranks, [program, str(seed), str(cases)], env, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"cases {cases} wrong 0" in done.stdout
@@ -91,6 +99,35 @@ def test_random_exchanges_by_one_algorithm(mpi: Mpi, tmp_path: Path, algorithm: 
     assert all(each.chosen == algorithm for each in able)
     rest = {each.chosen for each in report.collectives if each.collective not in FIXED[algorithm]}
     assert rest <= {"library"}
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    mpis.slow_but(["spread(pairwise,1)"], ["spread(pairwise,1)", "spread(rank,0)", "pair"]),
+)
+def test_random_exchanges_of_large_blocks(mpi: Mpi, tmp_path: Path, algorithm: str) -> None:
+    """Their receives stand back behind sends, and more has to be packed than is at a time."""
+    ranks = {"mpich": 5, "mpiabi": 4, "openmpi": 7}[mpi.abi]
+    large = ("-DLARGEST=20000",)  # elements: 240 KB
+    run_cases(mpi, tmp_path, ranks, 9, 12, large, HAICHI_COLLECTIVES_ALGORITHM=algorithm)
+
+
+@pytest.mark.parametrize("algorithm", ["spread(rank,0)", "pair", "ring"])
+@pytest.mark.parametrize(("size", "first"), [(65536, "S"), (1000, "R")])
+def test_large_blocks_are_sent_before_others_are_received(
+    mpi: Mpi, tmp_path: Path, size: int, first: str, algorithm: str
+) -> None:
+    """See "Sends before receives" in docs/notes.md; small ones are received where they belong."""
+    tool = mpi.compile(HERE / "message_order.c", "-shared", "-fPIC", f"-DBYTES={size}")
+    env = mpi.preload(
+        tool,
+        HAICHI_PLACEMENT=placement_file(tmp_path, 3),
+        HAICHI_COLLECTIVES_ALGORITHM=algorithm,
+    )
+    program = mpi.compile(HERE.parents[1] / "bench/collective/exchange.c")
+    done = mpi.run(3, [program, "alltoall", str(size), "3"], env, check=True)
+    issued = re.findall(r"issued: (\w+)\.", done.stdout)
+    assert [each[0] for each in issued] == 3 * [first]
 
 
 def test_one_node_is_left_to_the_library(mpi: Mpi, tmp_path: Path) -> None:
