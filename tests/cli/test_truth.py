@@ -79,6 +79,8 @@ def test_ratios_stand_side_by_side() -> None:
     assert rows["bruck(2)"].near
     assert rows["ring"].near
     assert not rows["node_aware(1)"].near
+    # node_aware(1) with each of the three others.
+    assert truth.between_any_two(list(rows.values())) == (3, 6)
 
 
 def test_a_rate_is_read_in_any_unit() -> None:
@@ -94,7 +96,7 @@ def test_the_command_prints_and_refuses(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "haichi", "measure", "truth", str(saved)]
     done = mpis.run_bounded(command, env={**os.environ, **here}, timeout=100)
     assert done.returncode == 0, done.stderr
-    assert "2 of 3 ratios within 15 %" in done.stdout
+    assert "2 of 3 ratios within 15 %, 3 of 6 between any two algorithms" in done.stdout
     for wrong, text in (
         (measurement(what="network"), "not of collectives"),
         (None, "no result of"),

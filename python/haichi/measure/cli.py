@@ -393,6 +393,7 @@ def truth_command(
     same cluster: ratios between algorithms, from 64 KiB on."""
     console = record.console()
     rows: list[truth.Compared] = []
+    near_pairs = pairs = 0
     with one_line():
         measured = truth.read(saved or paths.OUT / "measure" / "collectives.json")
         gbs = truth.gigabytes(measured.environment.place)
@@ -400,8 +401,12 @@ def truth_command(
             found = truth.compared(cell, gbs, measured.environment.cores)
             console.print(truth.table(cell, found))
             rows += found
-    near = sum(row.near for row in rows)
-    console.print(f"{near} of {len(rows)} ratios within {100 * truth.NEAR:.0f} %")
+            near, of = truth.between_any_two(found)
+            near_pairs, pairs = near_pairs + near, pairs + of
+    console.print(
+        f"{sum(row.near for row in rows)} of {len(rows)} ratios within {100 * truth.NEAR:.0f} %, "
+        f"{near_pairs} of {pairs} between any two algorithms"
+    )
 
 
 @app.command(

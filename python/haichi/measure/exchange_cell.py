@@ -59,7 +59,7 @@ def by_trial(cell: Cell, rounds: int) -> Found:
     """All candidates in one job, then haichi as it is in another."""
     every = {"HAICHI_COLLECTIVES_ROUNDS": str(rounds), "HAICHI_COLLECTIVES_PRUNE": "off"}
     all_case, everything = _job(cell, Variant("all", True, every), 2 + rounds * CANDIDATES)
-    own_case, own = _job(cell, Variant("haichi", True, {}), 2 + 10 * CANDIDATES)
+    own_case, own = _job(cell, Variant("haichi", True, {}), 2 + 5 * CANDIDATES)
     problems = all_case.problems + own_case.problems
     if everything is None or own is None or problems:
         all_case.problems = problems or ["the report has no trials"]

@@ -10,6 +10,7 @@ told of a message. It is taken from the same cell: what the barriers of `ring_mp
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import statistics
@@ -75,6 +76,14 @@ class Compared:
     def near(self) -> bool:
         """Whether the simulator is right."""
         return abs(self.simulated / self.measured - 1) <= NEAR
+
+
+def between_any_two(rows: Sequence[Compared]) -> tuple[int, int]:
+    """Of the ratios between any two algorithms of one cell, BASE among them: how many the simulator
+    is right about, and how many there are. One algorithm that it has wrong spoils its own only."""
+    off = [1.0, *(row.simulated / row.measured for row in rows)]
+    ratios = [max(pair) / min(pair) for pair in itertools.combinations(off, 2)]
+    return sum(ratio <= 1 + NEAR for ratio in ratios), len(ratios)
 
 
 def read(saved: Path) -> Measurement:
