@@ -20,7 +20,6 @@ from haichi.measure.trial import Program, Variant
 from haichi.mpi import Missing, Mpi
 
 Trial = tuple[Case, Callable[[], None]]
-TIMEOUT_S = 90.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,7 @@ class Plan:
     ranks: int
     yields: str = "ucx"
     reports: Path | None = None  # directory for the run reports, which prove that haichi acted
+    timeout_s: float = 90.0  # of one run
 
     def make(self, program: Program, variant: Variant, check: trial.Check, stem: str) -> Trial:
         """A case of this plan, and what runs it once more."""
@@ -55,7 +55,7 @@ class Plan:
             check=check,
             yields=self.yields,
             report=report,
-            timeout=TIMEOUT_S,
+            timeout=self.timeout_s,
         )
 
 

@@ -19,6 +19,7 @@ SHAPES = {"4x4": (4,) * 4, "8x2": (2,) * 8, "16x1": (1,) * 16, "1+3+5+7": (1, 3,
 MAPPINGS = ("BK", "RR")
 FUNCTIONS = (*exchange_cell.BLOCKING, *exchange_cell.NONBLOCKING)
 SIZES = (4 << 10, 64 << 10, 256 << 10)
+LONGEST_S = 300.0  # of a job: every candidate several times, over 1 s each at 256 KiB
 # How near the choice is to be to the best of all, in how many of the cells, and how much slower
 # than the library it may ever be.
 NEAR, MOST_CELLS, NEVER_SLOWER = 1.05, 0.90, 0.97
@@ -39,7 +40,13 @@ def measure(
     environment = record.environment(next(iter(places.values())), yields)
     cells = [
         Cell(
-            Plan(replace(place, mapping=mapping, room=SHAPES[shape]), RANKS, yields, place.shared),
+            Plan(
+                replace(place, mapping=mapping, room=SHAPES[shape]),
+                RANKS,
+                yields,
+                reports=place.shared,
+                timeout_s=LONGEST_S,
+            ),
             mpi.find(name),
             f"{shape} {mapping}",
             function,

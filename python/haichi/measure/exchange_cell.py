@@ -16,7 +16,8 @@ from haichi.report.model import Collective
 
 RANKS = 16
 BLOCKING = ("alltoall", "alltoallv", "skewed", "grid", "allgather")
-NONBLOCKING = ("ialltoall", "ialltoallv", "iskewed", "igrid")  # where haichi goes by rule, without trials
+# Where haichi goes by rule, without trials.
+NONBLOCKING = ("ialltoall", "ialltoallv", "iskewed", "igrid")
 CANDIDATES = 15  # the library and haichi's, at most
 # What nonblocking exchanges can do: all messages at once, in one order or another.
 AT_ONCE = ("spread(nd_rank_shift,0)", "spread(rank,0)", "spread(pairwise,0)")
