@@ -403,6 +403,8 @@ def truth_command(
             rows += found
             near, of = truth.between_any_two(found)
             near_pairs, pairs = near_pairs + near, pairs + of
+        if not rows:
+            raise mpi.Missing("no MPI_Alltoall of 64 KiB or more was measured: --function alltoall")
     console.print(
         f"{sum(row.near for row in rows)} of {len(rows)} ratios within {100 * truth.NEAR:.0f} %, "
         f"{near_pairs} of {pairs} between any two algorithms"
