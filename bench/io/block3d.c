@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   bench_parse(argc, argv, flags, &options);
   check(&b);
   const int code = b.mode == kLarge ? run_large(&options, &b) : run_block(&options, &b);
-  MPI_Info_free(&options.hints);
+  bench_free(&options);
   MPI_Finalize();
   return code;
 }

@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   const int code = bench_run(&options, &pattern);
   MPI_Type_free(&pattern.filetype);
   MPI_Type_free(&pattern.memtype);
-  MPI_Info_free(&options.hints);
+  bench_free(&options);
   MPI_Finalize();
   return code;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../library_name.h"
 #include "io_access.h"
@@ -52,7 +53,7 @@ static void print_usage(const char* program, const bench_flag_t* flags) {
         "same\n"
         "                     bytes of each rank by one pwrite or pread, rank after rank\n"
         "  --repetitions      how often in this process (1)\n"
-        "  --seconds          no more of them once the accesses have taken so long (no limit)\n"
+        "  --seconds          no more writes, or reads, once these have taken so long (no limit)\n"
         "  --hint KEY=VALUE   an MPI_Info hint for the file; repeatable\n"
         "  --no-verify        do not check what was read\n");
   }
@@ -112,6 +113,9 @@ void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options
   *options =
       (bench_options_t){.write = 1, .read = 1, .verify = 1, .repetitions = 1, .seconds = INFINITY};
   bench_check(MPI_Info_create(&options->hints), "MPI_Info_create");
+  bench_check(
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &options->node),
+      "MPI_Comm_split_type");
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--help") == 0) print_usage(argv[0], flags);
     if (strcmp(argv[i], "--no-verify") == 0) {
@@ -142,6 +146,11 @@ void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options
     }
   }
   if (!options->file) bench_refuse("--file is missing: name the file to write and read");
+}
+
+void bench_free(bench_options_t* options) {
+  MPI_Info_free(&options->hints);
+  MPI_Comm_free(&options->node);
 }
 
 // Data
@@ -175,38 +184,55 @@ static int64_t payload(const bench_pattern_t* pattern) {
 // Measurement
 
 typedef struct {
-  double open, operation, close;  // seconds of the slowest rank
+  double open, operation, close;  // seconds, see end_part()
   int64_t wrong;                  // bytes, on all ranks
 } outcome_t;
 
-static double slowest(double seconds) {
+// Seconds of the node's clock, which all its processes share; MPI_Wtime() need not be such a one.
+static double node_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// Starts together on all ranks, so that a part's time is its own and not the wait for a late rank.
+static double begin_part(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  return node_clock();
+}
+
+// Seconds from the first rank's begin to the last one's end, on the node where that is longest. The
+// longest time of a rank alone would be too little where a node has more ranks than processors:
+// some begin only when others are done.
+static double end_part(MPI_Comm node, double begin) {
+  // One maximum for both: of the end, and of the begin with its sign turned.
+  const double own[2] = {node_clock(), -begin};
+  double span[2];
+  MPI_Allreduce(own, span, 2, MPI_DOUBLE, MPI_MAX, node);
+  const double seconds = span[0] + span[1];
   double most = 0;
   MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return most;
 }
 
-// Opens, writes or reads once and closes. Each part starts together on all ranks, so that its time
-// is its own and not the wait for a late rank.
+// Opens, writes or reads once and closes.
 static outcome_t operation(const bench_options_t* options, const bench_pattern_t* pattern,
                            int writing, unsigned char* memory, int64_t bytes) {
   const bench_access_t* access = options->contiguous ? &bench_contiguous : &bench_collective;
   outcome_t outcome = {0, 0, 0, 0};
   bench_file_t file;
-  MPI_Barrier(MPI_COMM_WORLD);
-  double start = MPI_Wtime();
+  double begin = begin_part();
   access->open(&file, options, pattern, writing);
-  outcome.open = slowest(MPI_Wtime() - start);
+  outcome.open = end_part(options->node, begin);
 
-  MPI_Barrier(MPI_COMM_WORLD);
-  start = MPI_Wtime();
+  begin = begin_part();
   const int64_t moved = access->transfer(&file, pattern, writing, memory);
-  outcome.operation = slowest(MPI_Wtime() - start);
+  outcome.operation = end_part(options->node, begin);
 
   if (moved != bytes) outcome.wrong += bytes > moved ? bytes - moved : moved - bytes;
-  MPI_Barrier(MPI_COMM_WORLD);
-  start = MPI_Wtime();
+  begin = begin_part();
   access->close(&file);
-  outcome.close = slowest(MPI_Wtime() - start);
+  outcome.close = end_part(options->node, begin);
   return outcome;
 }
 
@@ -266,10 +292,12 @@ static int64_t measure(const bench_options_t* options, const bench_pattern_t* pa
   int64_t total_wrong = 0;
   int printed = 0;
   if (first_rank) print_head(options, pattern, all);
-  double spent = 0;  // the same on all ranks
-  for (int r = 0; r < options->repetitions && spent < options->seconds; ++r) {
-    for (int reading = 0; reading < 2; ++reading) {
-      if (reading ? !options->read : !options->write) continue;
+  // All writes come first: who reads what has just been written finds what that way of writing left
+  // in the caches, and its own time depends on it.
+  for (int reading = 0; reading < 2; ++reading) {
+    if (reading ? !options->read : !options->write) continue;
+    double spent = 0;  // the same on all ranks
+    for (int r = 0; r < options->repetitions && spent < options->seconds; ++r) {
       const outcome_t outcome = reading ? read_once(options, pattern, memory, own)
                                         : write_once(options, pattern, memory, own);
       const int64_t wrong = sum_over_ranks(outcome.wrong);

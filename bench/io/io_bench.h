@@ -40,8 +40,9 @@ typedef struct {
   int write, read, verify;
   int contiguous;  // each rank's bytes by one pwrite or pread, instead of collectively
   int repetitions;
-  double seconds;  // of accesses, after which no further repetition begins
+  double seconds;  // of writes, or of reads, after which no further one begins
   MPI_Info hints;
+  MPI_Comm node;  // the ranks of this rank's node
 } bench_options_t;
 
 // One option of a program's own; `value` points to an int64_t or, if `choices` is given ("a|b"), to
@@ -55,6 +56,7 @@ typedef struct {
 
 // Parses argv; `flags` ends with a row whose name is NULL. Collective over MPI_COMM_WORLD.
 void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options_t* options);
+void bench_free(bench_options_t* options);
 
 // Ends the program on all ranks with exit code 2; rank 0 prints the line. Call it on all ranks.
 void bench_refuse(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
