@@ -3,7 +3,7 @@
 // An anonymous file (memfd_create(2)) of the node's first rank, which the others open through
 // /proc: it has no name that could be left behind, and is not bounded by /dev/shm. Its pages are
 // allocated when it is made, so that a lack of memory is an error then and not a signal later. That
-// takes a millisecond for some MiB, so each process keeps the last one for its next file.
+// takes half a millisecond a MiB, so each process keeps the last one for its next file.
 #pragma once
 
 #include <mpi.h>

@@ -8,7 +8,7 @@
  *   FAULT_AFTER=BYTES   writes fail only once this process has written that much
  *   FAULT_KILL=BYTES    the process ends by SIGKILL once it has written that much
  *   FAULT_MEMORY=EMFILE memory in common cannot be made (memfd_create of haichi)
- *   FAULT_PAGES=ENOSPC  it can be made, but has no pages (posix_fallocate)
+ *   FAULT_PAGES=ENOSPC  it can be made, but only its first pages are to be had (pwrite)
  *   FAULT_RANK=N        these three on rank N of the job only
  *   FAULT_THREAD=EAGAIN haichi is given no thread (pthread_create of it or of the C++ library)
  *   FAULT_CUT=BYTES     the first pread finds the file truncated to that size
@@ -104,8 +104,21 @@ static ssize_t allowed(int fd, size_t size, const char* variable) {
 typedef ssize_t (*write_fn)(int, const void*, size_t, off_t);
 typedef ssize_t (*read_fn)(int, void*, size_t, off_t);
 
+static int names_memory_in_common(int fd) {
+  char link[64], name[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t n = readlink(link, name, sizeof name - 1);
+  name[n < 0 ? 0 : n] = 0;
+  return strstr(name, "memfd:haichi") != NULL;
+}
+
 static ssize_t faulty_write(const char* name, int fd, const void* data, size_t size, off_t at) {
   static long written;
+  const int no_pages = at > 0 && on_this_rank() ? error_of("FAULT_PAGES") : 0;
+  if (no_pages && names_memory_in_common(fd)) {
+    errno = no_pages;
+    return -1;
+  }
   const char* after = getenv("FAULT_AFTER");
   const int fails = !after || written >= atol(after);
   const ssize_t n = allowed(fd, size, fails ? "FAULT_WRITE" : "FAULT_NEVER");
@@ -160,22 +173,4 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*run)(vo
   if (error) return error;
   return ((int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*))dlsym(
       RTLD_NEXT, "pthread_create"))(thread, how, run, with);
-}
-
-static int faulty_fallocate(const char* function, int fd, off_t offset, off_t size) {
-  char link[64], name[4096];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t n = readlink(link, name, sizeof name - 1);
-  name[n < 0 ? 0 : n] = 0;
-  const int ours = strstr(name, "memfd:haichi") && on_this_rank();
-  const int error = ours ? error_of("FAULT_PAGES") : 0;
-  if (error) return error;
-  return ((int (*)(int, off_t, off_t))dlsym(RTLD_NEXT, function))(fd, offset, size);
-}
-
-int posix_fallocate(int fd, off_t offset, off_t size) {
-  return faulty_fallocate("posix_fallocate", fd, offset, size);
-}
-int posix_fallocate64(int fd, off_t offset, off_t size) {
-  return faulty_fallocate("posix_fallocate64", fd, offset, size);
 }
