@@ -22,7 +22,7 @@ constexpr double kReadCall = 670;
 constexpr double kReadByte = 0.2;
 constexpr double kCopyByte = 0.1;
 constexpr double kCopyPiece = 8;
-constexpr double kExchangeByte = 0.35;  // read into a window in common memory, copied from there
+constexpr double kExchangeByte = 0.27;  // read into a window in common memory, copied from there
 constexpr double kExchange = 250'000;   // meetings
 
 constexpr double cost_of_pieces(const ReadSize& r) {
