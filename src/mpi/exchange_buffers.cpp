@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/copy_piece.h"
 #include "mpi/datatype.h"
 
 namespace haichi::mpi {
@@ -28,7 +29,7 @@ std::byte* BlocksInMemory::together(int64_t displacement, int64_t begin, int64_t
 void BlocksInMemory::gather(int64_t displacement, int64_t begin, int64_t size,
                             std::byte* out) const {
   elements_->for_each_block(begin, begin + size, displacement, [&](int64_t at, int64_t length) {
-    memcpy(out, base_ + at, size_t(length));
+    copy_piece(out, base_ + at, length);
     out += length;
   });
 }
@@ -36,7 +37,7 @@ void BlocksInMemory::gather(int64_t displacement, int64_t begin, int64_t size,
 void BlocksInMemory::scatter(int64_t displacement, int64_t begin, int64_t size,
                              const std::byte* in) const {
   elements_->for_each_block(begin, begin + size, displacement, [&](int64_t at, int64_t length) {
-    memcpy(base_ + at, in, size_t(length));
+    copy_piece(base_ + at, in, length);
     in += length;
   });
 }

@@ -1,12 +1,12 @@
 #include "mpiio/collective_buffer.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include <algorithm>
 #include <new>
 #include <thread>
 
+#include "base/copy_piece.h"
 #include "mpiio/coverage.h"
 
 namespace haichi::mpiio {
@@ -78,14 +78,14 @@ std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
 
 void CollectiveBuffer::gather(const plan::Slice& slice, std::byte* out) {
   for_each_block(slice, [&](const std::byte* from, int64_t n) {
-    memcpy(out, from, size_t(n));
+    copy_piece(out, from, n);
     out += n;
   });
 }
 
 void CollectiveBuffer::scatter(const plan::Slice& slice, const std::byte* in) {
   for_each_block(slice, [&](std::byte* to, int64_t n) {
-    memcpy(to, in, size_t(n));
+    copy_piece(to, in, n);
     in += n;
   });
 }

@@ -1,10 +1,9 @@
 #include "mpiio/own_part.h"
 
-#include <string.h>
-
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/copy_piece.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -34,7 +33,7 @@ void copy_memory(const OwnPart& part, int64_t position, std::span<std::byte> byt
   part.memory_pattern->for_each_block(
       position, position + int64_t(bytes.size()), 0, [&](int64_t at, int64_t n) {
         std::byte* const mine = part.memory + at;
-        memcpy(to_memory ? mine : other, to_memory ? other : mine, size_t(n));
+        copy_piece(to_memory ? mine : other, to_memory ? other : mine, n);
         other += n;
       });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/copy_piece.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -76,12 +77,12 @@ class Sieve {
     part_.own->for_each_block(group_.from, group_.to, [&](int64_t at, int64_t n) {
       const std::byte* from = part_.bounce.data() + (at - group_.part.begin);
       if (next) {
-        memcpy(next, from, size_t(n));
+        copy_piece(next, from, n);
         next += n;
         return;
       }
       memory.for_each_block(position, position + n, 0, [&](int64_t to, int64_t m) {
-        memcpy(part_.memory + to, from, size_t(m));
+        copy_piece(part_.memory + to, from, m);
         from += m;
       });
       position += n;
