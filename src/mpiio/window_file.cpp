@@ -48,11 +48,13 @@ Status modify(const FileWindow& window, const AggregatorFile& file, plan::Extent
   const int64_t read_begin = now_ns();
   const auto got = read_fully(*file.os, file.fd, scratch.first(size_t(part.size())), part.begin);
   if (!got) return tl::unexpected(got.error());
-  memset(scratch.data() + *got, 0, size_t(part.size() - *got));
+  const int64_t end_of_file = part.begin + *got;  // zeros behind it
   int64_t hole = part.begin;
   auto fill = [&](int64_t until) {
-    if (until > hole)
-      memcpy(window.at(hole), scratch.data() + (hole - part.begin), size_t(until - hole));
+    if (until <= hole) return;
+    const int64_t read_to = std::clamp(end_of_file, hole, until);
+    memcpy(window.at(hole), scratch.data() + (hole - part.begin), size_t(read_to - hole));
+    memset(window.at(read_to), 0, size_t(until - read_to));
   };
   auto run = std::upper_bound(window.runs.begin(), window.runs.end(), part.begin,
                               [](int64_t at, const plan::Extent& r) { return at < r.end; });
