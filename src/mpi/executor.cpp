@@ -130,9 +130,7 @@ void Executor::copy(const Step& step) {
   } else if (const std::byte* from = buffers_->contiguous(step.from)) {
     buffers_->scatter(step.to, from);
   } else {
-    auto middle = staging(step.from.size);
-    buffers_->gather(step.from, middle.get());
-    buffers_->scatter(step.to, middle.get());
+    buffers_->copy(step.from, step.to);
   }
   if (observer_ && step.peer >= 0) observer_->moved(step.peer, step.from.size);
 }

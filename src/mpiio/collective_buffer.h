@@ -43,6 +43,7 @@ class CollectiveBuffer : public plan::Buffers {
   std::byte* contiguous(const plan::Slice& slice) override;
   void gather(const plan::Slice& slice, std::byte* out) override;
   void scatter(const plan::Slice& slice, const std::byte* in) override;
+  void copy(const plan::Slice& from, const plan::Slice& to) override;
   bool order_free(const plan::Slice& slice) override;
   void read_file(const plan::Slice& slice, int64_t file_begin) override;
   void write_file(const plan::Slice& slice, int64_t file_begin) override;

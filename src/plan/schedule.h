@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace haichi::plan {
 
@@ -67,6 +68,12 @@ class Buffers {
   /// The reverse of gather. For received slices it is called in the order of the receives' issue
   /// at the wait, or as they arrive if `order_free(slice)`.
   virtual void scatter(const Slice& slice, const std::byte* in) = 0;
+  /// Copies between slices of one size, neither of which needs to be contiguous.
+  virtual void copy(const Slice& from, const Slice& to) {
+    std::vector<std::byte> middle(size_t(from.size));
+    gather(from, middle.data());
+    scatter(to, middle.data());
+  }
   virtual bool order_free(const Slice& slice) = 0;
   /// Transfers `slice` from or to the file, or only begins to; a failure is remembered by the
   /// buffers, not thrown: the schedule goes on, so that no other rank waits for this one.
