@@ -268,6 +268,9 @@ def one_node_command(
         ),
     ] = None,
     yields: Yields = "ucx",
+    accesses: Annotated[
+        int, typer.Option(min=1, help="Writes, and reads, in each start of the program.")
+    ] = one_node.ACCESSES,
     out: Out = None,
 ) -> None:
     """Six patterns on this machine, 4 and 2 ranks: haichi against both stock libraries and against
@@ -280,6 +283,7 @@ def one_node_command(
             ranks or one_node.RANKS,
             choose("--only", only, one_node.PATTERNS),
             yields,
+            accesses,
             progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "one-node.json", compare=True)

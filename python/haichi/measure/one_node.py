@@ -15,7 +15,7 @@ from haichi.measure.patterns import Block3d, Contiguous, Hpio, Pattern, cells, g
 from haichi.measure.places import OnMachine
 from haichi.measure.trial import DEFAULT, LIMIT, STOCK
 
-INSIDE = ("--repetitions", "3")  # per start of the program
+ACCESSES = 3  # writes, and reads, per start of the program
 RANKS = (4, 2)
 PATTERNS: dict[str, Callable[[int], Pattern]] = {
     "segments": lambda ranks: Hpio(ranks, 512, 8192, 0, memory="contiguous"),
@@ -39,11 +39,13 @@ def measure(
     ranks: Sequence[int],
     only: Sequence[str],
     yields: str,
+    accesses: int,
     progress: Callable[[str], None],
 ) -> Measurement:
     """Runs the patterns named; MPIs that are not here raise mpi.Missing."""
     mpis = [mpi.find(name) for name in names]
     environment = record.environment(place, yields)
+    inside = ("--repetitions", str(accesses))
     trials: list[Trial] = []
     small = []
     for number in ranks:
@@ -52,7 +54,7 @@ def measure(
             pattern = PATTERNS[name](number)
             title = f"{name}: {pattern}"
             trials += pattern_trials(
-                plan, pattern, mpis, (STOCK, DEFAULT, LIMIT), title=title, more=INSIDE
+                plan, pattern, mpis, (STOCK, DEFAULT, LIMIT), title=title, more=inside
             )
             if pattern.piece < LARGE:
                 small.append(title)
