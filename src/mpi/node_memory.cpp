@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -79,8 +80,11 @@ std::unique_ptr<NodeMemory> NodeMemory::map(int fd, size_t bytes, int ranks) {
 namespace {
 
 // Zeros that are written: allocating pages only (posix_fallocate) and having the kernel map them
-// (MAP_POPULATE) takes twice as long.
+// (MAP_POPULATE) takes twice as long. Going beyond what a file may have (setrlimit(2)) would end
+// the program with SIGXFSZ.
 bool give_pages(int fd, size_t bytes) {
+  rlimit most;
+  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes > most.rlim_cur) return false;
   const std::vector<std::byte> zeros(kZeros);
   for (size_t at = 0; at < bytes; at += kZeros) {
     const auto part = std::span(zeros).first(std::min(kZeros, bytes - at));

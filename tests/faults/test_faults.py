@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import re
+import resource
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
@@ -217,6 +218,21 @@ def test_without_memory_in_common_ranks_send_messages(
     probe = Probe(
         mpi, str(tmp_path / "x"), preload=str(faultio), HAICHI_REPORT=str(report), **fault
     )
+    assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
+    assert probe.verdicts("read") == {"right"}
+    assert handled(report) == [True, True]
+    assert "cannot have memory in common" in report.read_text()
+
+
+def test_memory_in_common_may_be_more_than_a_file_may_have(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    """It counts as a file, and writing beyond the limit of files ends a process."""
+    report = tmp_path / "report.json"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40 << 20, hard))
+    try:
+        probe = Probe(mpi, str(tmp_path / "x"), HAICHI_REPORT=str(report), HAICHI_IO_BUFFER="16m")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}
     assert probe.verdicts("read") == {"right"}
     assert handled(report) == [True, True]
