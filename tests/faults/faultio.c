@@ -26,16 +26,21 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of the file that a descriptor is open on, in `name`; empty if it cannot be told. */
+static const char* name_of(int fd, char name[4096]) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t n = readlink(link, name, 4095);
+  name[n < 0 ? 0 : n] = 0;
+  return name;
+}
+
 static int chosen(int fd) {
   const char* suffix = getenv("FAULT_PATH");
   if (!suffix) return 0;
-  char link[64], name[4096];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t n = readlink(link, name, sizeof name - 1);
-  if (n < 0) return 0;
-  name[n] = 0;
-  const size_t length = strlen(suffix);
-  return (size_t)n >= length && strcmp(name + n - length, suffix) == 0;
+  char name[4096];
+  const size_t n = strlen(name_of(fd, name)), length = strlen(suffix);
+  return n >= length && strcmp(name + n - length, suffix) == 0;
 }
 
 static int error_of(const char* variable) {
@@ -104,18 +109,11 @@ static ssize_t allowed(int fd, size_t size, const char* variable) {
 typedef ssize_t (*write_fn)(int, const void*, size_t, off_t);
 typedef ssize_t (*read_fn)(int, void*, size_t, off_t);
 
-static int names_memory_in_common(int fd) {
-  char link[64], name[4096];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t n = readlink(link, name, sizeof name - 1);
-  name[n < 0 ? 0 : n] = 0;
-  return strstr(name, "memfd:haichi") != NULL;
-}
-
 static ssize_t faulty_write(const char* name, int fd, const void* data, size_t size, off_t at) {
   static long written;
   const int no_pages = at > 0 && on_this_rank() ? error_of("FAULT_PAGES") : 0;
-  if (no_pages && names_memory_in_common(fd)) {
+  char file[4096];
+  if (no_pages && strstr(name_of(fd, file), "memfd:haichi")) {
     errno = no_pages;
     return -1;
   }

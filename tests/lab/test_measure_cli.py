@@ -20,7 +20,7 @@ def measure(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return mpis.run_bounded(command, env={**os.environ, **here, **env}, timeout=200)
 
 
-def one_node(out: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def one_node(out: Path, *more: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Two patterns on two ranks, once; skips, with the reason, where something is missing."""
     if not mpis.HAICHI.exists():
         pytest.skip(f"{mpis.HAICHI} is not built: ./haichi build")
@@ -28,8 +28,8 @@ def one_node(out: Path, **env: str) -> subprocess.CompletedProcess[str]:
     if not found:
         pytest.skip("neither Open MPI nor MPICH 5 is here: ./haichi build")
     words = ["one-node", "--only", "segments", "--only", "cyclic", "--ranks", "2"]
-    words += ["--repetitions", "1", "--accesses", "2", "--mpi", found[0].name, "--out", str(out)]
-    return measure(*words, **env)
+    words += ["--repetitions", "1", "--mpi", found[0].name, "--out", str(out)]
+    return measure(*words, *more, **env)
 
 
 @pytest.mark.slow
@@ -46,8 +46,8 @@ def test_one_node(tmp_path: Path) -> None:
     for case in saved["cases"]:
         assert case["problems"] == []
         assert {op: len(s["seconds"]) for op, s in case["operations"].items()} == {
-            "write": 2,
-            "read": 2,
+            "write": 3,
+            "read": 3,
         }
     assert all(claim["ratio"] > 0 for claim in saved["claims"])
     assert "better / haichi" in done.stdout
@@ -56,11 +56,13 @@ def test_one_node(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_measurement_of_stock_under_the_name_of_haichi_is_not_valid(tmp_path: Path) -> None:
     out = tmp_path / "one-node.json"
-    done = one_node(out, HAICHI_DISABLE="1")
+    done = one_node(out, "--accesses", "2", HAICHI_DISABLE="1")
     assert done.returncode == 1
-    problems = {c["variant"]: c["problems"] for c in json.loads(out.read_text())["cases"]}
+    cases = json.loads(out.read_text())["cases"]
+    problems = {c["variant"]: c["problems"] for c in cases}
     assert problems["haichi"] == ["no run report: haichi did not act under the program"]
     assert problems["stock"] == problems["limit"] == []
+    assert {len(s["seconds"]) for c in cases for s in c["operations"].values()} == {2}
 
 
 @pytest.mark.parametrize(
