@@ -14,7 +14,16 @@ from pydantic import ConfigDict, Field, NonNegativeFloat, NonNegativeInt, Positi
 from haichi.report.model import Form
 
 StepName = Literal[
-    "send", "receive", "copy", "file_read", "file_write", "file_wait", "wait", "node_meet", "round"
+    "send",
+    "receive",
+    "copy",
+    "file_read",
+    "file_write",
+    "file_wait",
+    "wait",
+    "node_meet",
+    "round",
+    "node_arrive",
 ]
 
 

@@ -42,9 +42,10 @@ constexpr Setting kTable[] = {
      "Number of aggregators of a collective file access; 0 is one per node, or more where machine "
      "tells what storage and network can take."},
     {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes_or_none, "0", "",
-     "Size of an aggregator's collective buffer in bytes; one cycle moves half of it. 0 is 16 KiB "
-     "for "
-     "each rank of the file, at least 256 KiB (512 on a single node) and at most 16 MiB."},
+     "Size of an aggregator's collective buffer in bytes; one cycle moves half of it, on a "
+     "single node a third. 0 is 16 KiB for each rank of the file, at least 256 KiB (768 on a "
+     "single "
+     "node) and at most 16 MiB."},
     {"io.enable", "HAICHI_IO_ENABLE", "haichi_io", Kind::choice, "on", "on|off",
      "off hands collective file accesses to the MPI library."},
     {"io.holes", "HAICHI_IO_HOLES", "haichi_holes", Kind::choice, "auto", "auto|separate|rmw",

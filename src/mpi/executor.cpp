@@ -220,7 +220,7 @@ Status Executor::wait(int64_t round) {
 // The MPI library must be called while we wait: messages that it took from us and still holds are
 // what ranks of other nodes may be waiting for, and these are what our node waits for.
 void Executor::meet() {
-  meeting_->arrive();
+  if (!std::exchange(arrived_, false)) meeting_->arrive();
   for (int polls = 0; !meeting_->all_here(); ++polls) {
     if (polls < kSpins) continue;
     int found;
@@ -290,6 +290,10 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
         break;
       case Step::Kind::node_meet:
         meet();
+        break;
+      case Step::Kind::node_arrive:
+        meeting_->arrive();
+        arrived_ = true;
         break;
     }
     if (!done) return done;

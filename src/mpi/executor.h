@@ -30,7 +30,7 @@ class ExecutionObserver {
   virtual void moved(int peer, int64_t bytes) = 0;
 };
 
-/// Where the ranks of a node meet (the step node_meet).
+/// Where the ranks of a node meet (the steps node_arrive and node_meet).
 class NodeMeeting {
  public:
   virtual ~NodeMeeting() = default;
@@ -83,6 +83,7 @@ class Executor {
   const int tag_;
   ExecutionObserver* const observer_;
   NodeMeeting* const meeting_;
+  bool arrived_ = false;  // at a meeting that this rank has not waited for
   plan::Buffers* buffers_ = nullptr;
   std::vector<MPI_Request> requests_;  // parallel to transfers_
   std::vector<Transfer> transfers_;

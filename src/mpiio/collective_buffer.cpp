@@ -19,22 +19,23 @@ CollectiveBuffer::~CollectiveBuffer() {
 }
 
 void CollectiveBuffer::start_round(int64_t round) {
-  Window& window = windows_[round % 2];
+  const int64_t which = round % config_.plan->windows;
+  Window& window = windows_[which];
   window.cycle = round;
   window.covered = false;
   window.extent = {};
   if (config_.my_aggregator < 0) return;
   window.extent = config_.plan->domains.window(config_.my_aggregator, round);
   window.memory =
-      config_.windows[size_t(config_.my_aggregator)] + (round % 2) * config_.plan->window_bytes;
+      config_.windows[size_t(config_.my_aggregator)] + which * config_.plan->window_bytes;
 }
 
 CollectiveBuffer::Seen CollectiveBuffer::seen(const Place& place) const {
-  const Window& mine = windows_[place.parity];
+  const Window& mine = windows_[place.window];
   if (place.kind == Place::Kind::view) return seen_by(place.who, mine);
   const plan::Extent extent = config_.plan->domains.window(place.who, mine.cycle);
   return {config_.own, config_.windows[size_t(place.who)] +
-                           place.parity * config_.plan->window_bytes - extent.begin};
+                           place.window * config_.plan->window_bytes - extent.begin};
 }
 
 template <class Visit>
@@ -48,7 +49,7 @@ void CollectiveBuffer::for_each_block(const plan::Slice& slice, Visit&& visit) {
   }
   if (place.kind == Place::Kind::stream) return visit(config_.streams + slice.begin, slice.size);
   if (place.kind == Place::Kind::node_view) {
-    const Window& window = windows_[place.parity];
+    const Window& window = windows_[place.window];
     for (const int rank : config_.placement->ranks_on(place.who)) {
       const Seen bytes = seen_by(rank, window);
       bytes.access->for_each_block(bytes.access->position_of(window.extent.begin),
@@ -65,7 +66,7 @@ void CollectiveBuffer::for_each_block(const plan::Slice& slice, Visit&& visit) {
 std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
   const Place place = Place::of(slice.buffer);
   const int64_t end = slice.begin + slice.size;
-  if (place.kind == Place::Kind::window) return windows_[place.parity].memory + slice.begin;
+  if (place.kind == Place::Kind::window) return windows_[place.window].memory + slice.begin;
   if (place.kind == Place::Kind::stream) return config_.streams + slice.begin;
   if (place.kind == Place::Kind::node_view) return nullptr;  // others' bytes lie between
   if (place.kind == Place::Kind::own_memory) {
@@ -116,7 +117,7 @@ void CollectiveBuffer::copy(const plan::Slice& from, const plan::Slice& to) {
 bool CollectiveBuffer::order_free(const plan::Slice& slice) {
   const Place place = Place::of(slice.buffer);
   if (place.kind != Place::Kind::view && place.kind != Place::Kind::node_view) return true;
-  Window& window = windows_[place.parity];
+  Window& window = windows_[place.window];
   cover(window);
   return !window.overlap;
 }
@@ -131,7 +132,7 @@ void CollectiveBuffer::cover(Window& window) const {
 
 template <class FileAccess>
 void CollectiveBuffer::start_access(const plan::Slice& slice, FileAccess&& access) {
-  Window& window = windows_[Place::of(slice.buffer).parity];
+  Window& window = windows_[Place::of(slice.buffer).window];
   cover(window);
   if (config_.worker == nullptr) return keep(access(window), window.cycle);
   under_way_ = &window;

@@ -22,8 +22,8 @@ class CollectiveBuffer : public plan::Buffers {
     int my_aggregator;
     const Access* own;
     const std::vector<Access>* others;
-    /// By aggregator (index): its two windows of plan->window_bytes each, that of even cycles
-    /// first. Null where this rank cannot reach them; never null for its own.
+    /// By aggregator (index): its plan->windows windows of plan->window_bytes each. Null where this
+    /// rank cannot reach them; never null for its own.
     std::vector<std::byte*> windows;
     std::byte* streams = nullptr;  ///< NodeStreams::areas(); null if this node has none
     const placement::Placement* placement = nullptr;  ///< needed where any node has streams
@@ -80,9 +80,9 @@ class CollectiveBuffer : public plan::Buffers {
   void for_each_block(const plan::Slice& slice, Visit&& visit);
 
   const Config config_;
-  Window windows_[2];                  // by parity of the cycle
-  const Window* under_way_ = nullptr;  // the worker has it
-  FileOutcome outcome_;                // of that window, written by the worker
+  Window windows_[Place::kMostWindows];  // the first plan->windows of them
+  const Window* under_way_ = nullptr;    // the worker has it
+  FileOutcome outcome_;                  // of that window, written by the worker
   Status status_;
   FileTotals totals_;
   bool lock_refused_ = false;  // is not waited for again

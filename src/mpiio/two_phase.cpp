@@ -30,6 +30,8 @@ constexpr int64_t kDirectWrite = 16 << 10;
 constexpr int64_t kDirectPieceApart = 1 << 20;
 // A window is not made smaller than this only to have more cycles that overlap.
 constexpr int64_t kLeastWindow = 128 << 10;
+// Windows are whole pages where they have several: a page that two of them share is written twice.
+constexpr int64_t kPage = 4096;
 // As many cycles as overlapping is worth: its gain is the part of the first and the last.
 constexpr int64_t kOverlappingCycles = 8;
 
@@ -74,16 +76,25 @@ std::string why_read_alone(const std::vector<RankDemand>& demands) {
       alone * 1e-6, exchange * 1e-6);
 }
 
-int64_t window_of_buffer(const TwoPhaseOptions& options) {
-  return std::max<int64_t>(1, options.buffer / 2);
+/// With a third window the ranks of a node need not keep step, see "Overlapping cycles" in
+/// docs/notes.md; a thread of its own for the file does the same for two.
+int windows_of_buffer(const placement::Placement& placement, const TwoPhaseOptions& options) {
+  const bool common = placement.nodes() == 1 && options.may_share;
+  return common && options.file_thread != Choice::on ? 3 : 2;
 }
 
-int64_t window_size(const plan::Extent& range, int aggregators, const TwoPhaseOptions& options) {
-  const int64_t half = window_of_buffer(options);
-  if (!options.may_shrink) return half;
+int64_t window_of_buffer(const placement::Placement& placement, const TwoPhaseOptions& options) {
+  const int64_t part = options.buffer / windows_of_buffer(placement, options);
+  return part > kPage ? part / kPage * kPage : std::max<int64_t>(1, part);
+}
+
+int64_t window_size(const placement::Placement& placement, const plan::Extent& range,
+                    int aggregators, const TwoPhaseOptions& options) {
+  const int64_t most = window_of_buffer(placement, options);
+  if (!options.may_shrink) return most;
   const int64_t domain = range.size() / aggregators + 1;
   const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
-  return std::min(half, (wanted + 4095) / 4096 * 4096);
+  return std::min(most, (wanted + kPage - 1) / kPage * kPage);
 }
 
 /// Why `blocks` pieces that lie far apart need no windows, or empty.
@@ -110,7 +121,8 @@ std::string why_direct(const placement::Placement& placement, const TwoPhaseOpti
   }
   if (blocks == 0) return "";
   const plan::Extent range = range_of(demands);
-  std::string far = why_far_apart(range, window_size(range, aggregators, options), bytes, blocks);
+  std::string far =
+      why_far_apart(range, window_size(placement, range, aggregators, options), bytes, blocks);
   if (!far.empty()) return far;
   const bool apart = placement.nodes() > 1;
   if (!apart && direction == Direction::read) return why_read_alone(demands);
@@ -204,7 +216,7 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
   }
   const int stripes = options.stripe_unit > 0 ? options.stripes : 0;
   if (options.machine && options.aggregators == 0 && options.per_node == 0) {
-    const plan::FileShape file{window_of_buffer(options), options.stripe_unit, stripes};
+    const plan::FileShape file{window_of_buffer(placement, options), options.stripe_unit, stripes};
     if (auto number = plan::number_by_rates(*options.machine, placement, file)) {
       auto chosen =
           plan::choose_aggregators(placement, options.layout, number->total, 0, number->per_node);
@@ -228,7 +240,8 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
     return result;
   }
   const plan::Extent range = range_of(demands);
-  result.window_bytes = window_size(range, count, options);
+  result.window_bytes = window_size(placement, range, count, options);
+  result.windows = windows_of_buffer(placement, options);
   result.domains = plan::FileDomains(range, count, result.window_bytes, options.stripe_unit,
                                      options.stripe_unit);
   result.order = options.order;
@@ -289,6 +302,7 @@ TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const 
   }
   const bool alone = placement.ranks_on(placement.node_of(me)).size() < 2;
   meets_ = streaming_ || (shares && windows_here && !alone);
+  in_common_ = meets_ && placement.nodes() == 1 && plan.windows > 2;
   if (streaming_) cycle_ = kFirstStage;
   std::sort(aggregators_in_order_.begin(), aggregators_in_order_.end(), [&](int a, int b) {
     return order.position_of(ranks[size_t(a)]) < order.position_of(ranks[size_t(b)]);
@@ -512,6 +526,41 @@ void TwoPhaseSchedule::fill_reading(int64_t cycle) {
   if (streaming_ && cycle > 0) add_stream_copies(cycle - 1, cycle);
 }
 
+// What a rank says by arriving at meeting k: what it has for cycle k is in place, and its window of
+// k - 2 is written. So nobody waits for the access of k - 1, which others may still be at.
+void TwoPhaseSchedule::fill_writing_in_common(int64_t cycle) {
+  const bool last = cycle + 1 == plan_.domains.cycles();
+  auto put = [&](int64_t c) {
+    add_plain(c, Step::Kind::round);
+    add_rank_side(c, true);
+    add_plain(c, Step::Kind::wait);
+    if (c > 1) add_file_wait(c - 2);
+    add_plain(c, Step::Kind::node_arrive);
+  };
+  if (cycle == 0) put(0);
+  add_plain(cycle, Step::Kind::node_meet);
+  if (!last) put(cycle + 1);
+  if (last && cycle > 0) add_file_wait(cycle - 1);
+  add_file_access(cycle);
+  if (last) add_file_wait(cycle);
+}
+
+// Arriving at meeting k says that the window of k is read, and that what this rank wanted of k - 2
+// is in its memory.
+void TwoPhaseSchedule::fill_reading_in_common(int64_t cycle) {
+  auto read = [&](int64_t c) {
+    add_plain(c, Step::Kind::round);
+    add_file_access(c);
+    add_file_wait(c);
+    add_plain(c, Step::Kind::node_arrive);
+  };
+  if (cycle == 0) read(0);
+  add_plain(cycle, Step::Kind::node_meet);
+  if (cycle + 1 < plan_.domains.cycles()) read(cycle + 1);
+  add_rank_side(cycle, true);
+  add_plain(cycle, Step::Kind::wait);
+}
+
 /// The steps of `cycle_`, of what comes before the first or behind the last; false at the end.
 bool TwoPhaseSchedule::fill() {
   const int64_t cycles = plan_.domains.cycles();
@@ -521,6 +570,8 @@ bool TwoPhaseSchedule::fill() {
     begin_streams(cycle_);
   else if (cycle_ == cycles)
     end_streams();
+  else if (in_common_)
+    reading ? fill_reading_in_common(cycle_) : fill_writing_in_common(cycle_);
   else
     reading ? fill_reading(cycle_) : fill_writing(cycle_);
   ++cycle_;

@@ -31,9 +31,9 @@ struct TwoPhaseOptions {
   int aggregators = 0;        ///< 0: one per node, or all that per_node allows
   int per_node = 0;           ///< most aggregators on a node; 0: no limit
   int window = 32;            ///< most sends outstanding per rank; 0: no limit
-  int64_t buffer = 16 << 20;  ///< bytes of one aggregator's collective buffer: two windows
+  int64_t buffer = 16 << 20;  ///< bytes of one aggregator's collective buffer: its windows
   int64_t stripe_unit = 0;    ///< bytes; 0: not striped
-  bool may_shrink = true;     ///< windows may be smaller than half a buffer, to overlap more cycles
+  bool may_shrink = true;     ///< windows may be smaller than that, to overlap more cycles
   bool may_go_direct = true;  ///< ranks may access the file themselves where that is cheaper
   bool may_share = true;      ///< ranks of a node may use common memory
   Choice file_thread = Choice::automatic;   ///< a thread beside the exchange accesses the file
@@ -65,6 +65,7 @@ struct TwoPhasePlan {
   plan::Aggregators aggregators;
   plan::FileDomains domains{{}, 1, 1, 0, 0};
   int64_t window_bytes = 0;  ///< most that one cycle of an aggregator handles
+  int windows = 2;           ///< of an aggregator: cycle c uses number c % windows
   plan::IssueOrder order = plan::IssueOrder::rank;
   int window = 0;
   bool shares =
@@ -100,8 +101,8 @@ void issue_otherwise(TwoPhasePlan& plan, plan::IssueOrder order, int window,
 
 class NodeStreams;
 
-/// What a slice of the schedule is of. A collective buffer holds two windows, that of an even cycle
-/// and that of an odd one, so that one can be exchanged while the other is read or written.
+/// What a slice of the schedule is of. A collective buffer holds several windows, so that one can
+/// be exchanged while another is read or written.
 struct Place {
   enum class Kind {
     own_memory,  ///< slices are positions relative to the access's begin
@@ -113,12 +114,13 @@ struct Place {
     stream,      ///< the areas of NodeStreams on this node
   };
   Kind kind = Kind::own_memory;
-  int parity = 0;  ///< of the cycle
+  int window = 0;  ///< which of the aggregator's: the cycle modulo their number
   int who = 0;
 
   /// As the number that a plan::Slice has.
-  int number() const { return (who * 2 + parity) * 8 + int(kind); }
-  static Place of(int number) { return {Kind(number % 8), number / 8 % 2, number / 16}; }
+  int number() const { return (who * 4 + window) * 8 + int(kind); }
+  static Place of(int number) { return {Kind(number % 8), number / 8 % 4, number / 32}; }
+  static constexpr int kMostWindows = 3;
 };
 
 /// One rank's steps. A round is a cycle. Only non-empty transfers appear.
@@ -150,6 +152,8 @@ class TwoPhaseSchedule : public plan::Schedule {
   bool fill();
   void fill_writing(int64_t cycle);
   void fill_reading(int64_t cycle);
+  void fill_writing_in_common(int64_t cycle);
+  void fill_reading_in_common(int64_t cycle);
   void add(int64_t cycle, plan::Step step) {
     step.round = cycle;
     steps_.push_back(step);
@@ -184,8 +188,8 @@ class TwoPhaseSchedule : public plan::Schedule {
     return {access.position_of(window.begin), access.position_of(window.end)};
   }
 
-  static int place(Place::Kind kind, int64_t cycle, int who) {
-    return Place{kind, int(cycle % 2), who}.number();
+  int place(Place::Kind kind, int64_t cycle, int who) const {
+    return Place{kind, int(cycle % plan_.windows), who}.number();
   }
 
   const TwoPhasePlan& plan_;
@@ -197,6 +201,7 @@ class TwoPhaseSchedule : public plan::Schedule {
   NodeStreams* const streams_;
   bool streaming_ = false;  // this rank's node has streams
   bool meets_ = false;      // the node has windows or streams in memory that its ranks share
+  bool in_common_ = false;  // all ranks share all windows: there are no messages
   int my_aggregator_ = -1;
   std::vector<int> aggregators_in_order_;  // indices, in this rank's issue order
   std::vector<int> peers_in_order_;        // ranks, in this rank's issue order; aggregators only

@@ -96,7 +96,8 @@ struct Job {
     // own.
     std::vector<int> nodes;
     std::vector<std::vector<std::byte>> windows(
-        plan.aggregators.ranks.size(), std::vector<std::byte>(size_t(2 * plan.window_bytes)));
+        plan.aggregators.ranks.size(),
+        std::vector<std::byte>(size_t(plan.windows * plan.window_bytes)));
     streamed = may_stream(plan);
     std::vector<std::vector<int64_t>> node_memory;
     for (int n = 0; n < placement.nodes(); ++n)
@@ -260,6 +261,34 @@ Job interleaved(int ranks, int64_t pieces, int64_t size, int64_t stride) {
     job.memory.emplace_back(size_t(pieces * size), std::byte(r + 1));
   }
   return job;
+}
+
+// So a rank that waits for the file's lock keeps no other from copying.
+TEST(TwoPhase, RanksOfANodeCopyTheNextCycleBeforeTheyAccessTheFile) {
+  using Kind = plan::Step::Kind;
+  const Job job = interleaved(2, 100, 64, 64);
+  TwoPhaseOptions options = job.options;
+  options.may_go_direct = false;
+  options.buffer = 3 * 1024;
+  std::vector<RankDemand> demands;
+  for (const Access& a : job.accesses)
+    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), 0, true, &a});
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const TwoPhasePlan plan = plan_two_phase(job.placement, options, direction, demands);
+    ASSERT_EQ(plan.windows, 3);
+    ASSERT_EQ(plan.window_bytes, 1024);
+    TwoPhaseSchedule schedule(job.placement, plan, 0, job.accesses[0], job.accesses, true);
+    std::vector<Kind> kinds;
+    for (plan::Step step; schedule.next(step) && kinds.size() < 40;)
+      if (step.kind != Kind::wait && step.kind != Kind::file_wait && step.kind != Kind::round)
+        if (kinds.empty() || step.kind != Kind::copy || kinds.back() != step.kind)
+          kinds.push_back(step.kind);
+    const std::vector<Kind> cycle =
+        direction == Direction::write
+            ? std::vector{Kind::node_meet, Kind::copy, Kind::node_arrive, Kind::file_write}
+            : std::vector{Kind::node_meet, Kind::file_read, Kind::node_arrive, Kind::copy};
+    for (size_t i = 0; i < 16; ++i) EXPECT_EQ(kinds[2 + i], cycle[i % 4]) << i;
+  }
 }
 
 /// Ranks of several nodes, some with company, that have streams in a run of many cycles.
@@ -449,7 +478,7 @@ TEST(TwoPhase, AFullDiskIsReportedAndWhatFitsIsKept) {
   ASSERT_TRUE(job.run(1));
   EXPECT_FALSE(job.statuses[0]);
   EXPECT_EQ(job.statuses[0].error().code, ENOSPC);
-  EXPECT_EQ(job.file.bytes.size(), 5632u);  // eleven whole windows of half a buffer
+  EXPECT_EQ(job.file.bytes.size(), 5797u);  // seventeen whole windows, three a buffer
 }
 
 TEST(TwoPhase, AnErrorWhileReadingReachesTheStatusAndNoJunkTheProgram) {

@@ -107,7 +107,7 @@ constexpr Parameter kTable[] = {
                            "In the file, ranks take turns, or each has one piece"),
     whole_number<&P::aggregators, 0>("aggregators", "Aggregators (cb_nodes); 0: the default"),
     whole_number<&P::per_node, 0>("per-node", "So many aggregators on each node; 0: no limit"),
-    size<&P::buffer, 1>("buffer", "Collective buffer (cb_buffer_size), two windows"),
+    size<&P::buffer, 1>("buffer", "Collective buffer (cb_buffer_size), two windows or three"),
     choice<&P::cycles>("cycles", "overlapping|in-a-row|in-step",
                        "Exchange while a window is accessed, after that, or after all ranks' are"),
     choice<&P::share>("share", "off|on", "Ranks of a node have memory in common"),

@@ -31,7 +31,7 @@ constexpr KindRow kKinds[] = {
     {"copy", false, true, true, false},       {"file_read", false, false, true, true},
     {"file_write", false, true, false, true}, {"file_wait", false, false, false, false},
     {"wait", false, false, false, false},     {"node_meet", false, false, false, false},
-    {"round", false, false, false, false},
+    {"round", false, false, false, false},    {"node_arrive", false, false, false, false},
 };
 
 std::string as_line(int rank, const Step& step) {

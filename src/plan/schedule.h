@@ -35,6 +35,7 @@ struct Step {
     node_meet,   ///< all ranks of the node have come here: what each wrote, all others can read
     round,       ///< a new round (a cycle of two-phase I/O) begins; only messages of the round
                  ///< before it may be outstanding
+    node_arrive,  ///< this rank has come to the next node_meet, and does something else before it
   };
   Kind kind = Kind::round;
   int peer = -1;

@@ -71,6 +71,8 @@ struct RankState {
   plan::Step step;       ///< the current one
   bool pending = false;  ///< it was taken from the schedule and is not done
   bool ended = false;    ///< the schedule has no more; the current step is the wait at its end
+  bool arrived = false;  ///< at a meeting of its node that it has not waited for
+  int64_t meetings = 0;  ///< come to so far
   State state = State::resumes;
   int window = 0;
   int outstanding = 0;          ///< sends; counted only where a window asks for it, or rendezvous

@@ -164,6 +164,11 @@ class Run {
         rank.pending = false;
         meet(r, rank);
         return {};
+      case Step::Kind::node_arrive:
+        rank.pending = false;
+        rank.arrived = true;
+        arrive(r, rank);
+        return {};
       case Step::Kind::round:
         rank.pending = false;
         return {};
@@ -279,18 +284,30 @@ class Run {
     outcome_.finish[size_t(r)] = now_;
   }
 
-  void meet(int r, RankState& rank) {
+  void arrive(int r, RankState& rank) {
     const int node = placement_.node_of(r);
     Meeting& meeting = meetings_[size_t(node)];
-    rank.state = State::waits_for_node;
+    ++rank.meetings;
     meeting.last = std::max({meeting.last, now_, rank.processor_free});
     if (++meeting.arrived < int(placement_.ranks_on(node).size())) return;
     const Time leave = meeting.last + from_nanoseconds(machine_.local_latency_ns);
-    meeting = {};
-    for (const int other : placement_.ranks_on(node)) {
-      ranks_[size_t(other)].state = State::resumes;
-      events_.set(uint32_t(other), leave);
-    }
+    meeting = {.held = rank.meetings, .leave = leave};
+    for (const int other : placement_.ranks_on(node))
+      if (ranks_[size_t(other)].state == State::waits_for_node) resume(other, leave);
+  }
+
+  void meet(int r, RankState& rank) {
+    if (!std::exchange(rank.arrived, false)) arrive(r, rank);
+    const Meeting& meeting = meetings_[size_t(placement_.node_of(r))];
+    if (meeting.held < rank.meetings)
+      rank.state = State::waits_for_node;
+    else
+      resume(r, std::max(now_, meeting.leave));
+  }
+
+  void resume(int r, Time at) {
+    ranks_[size_t(r)].state = State::resumes;
+    events_.set(uint32_t(r), at);
   }
 
   // The step waits for the processor; the transfer needs none.
@@ -526,6 +543,8 @@ class Run {
   struct Meeting {
     int arrived = 0;
     Time last = 0;
+    int64_t held = 0;  // so far
+    Time leave = 0;    // of the last one held
   };
   struct Word {
     Packet packet;

@@ -173,6 +173,17 @@ TEST(Simulator, ANodeMeets) {
             (Times{1800, 1800, 200}));
 }
 
+TEST(Simulator, ARankThatHasArrivedWorksBeforeItWaits) {
+  const Step arrive = test::node_arrive_step(), meet = test::node_meet_step();
+  const Step copy{.kind = Step::Kind::copy, .from = {0, 0, 700}, .to = {1, 0, 700}};
+  Machine machine = plain();
+  machine.copy_gbs = 1;
+  // Both copy at the same time, and the meeting is over when rank 0 asks; the second one is not.
+  EXPECT_EQ(finish(placement::block(1, 2), machine,
+                   {{arrive, copy, copy, meet, meet}, {copy, arrive, meet, copy, copy, meet}}),
+            (Times{2500, 2500}));
+}
+
 TEST(Simulator, LinksBetweenSwitchesAreShared) {
   Machine machine = plain();
   machine.network = "mesh:3";

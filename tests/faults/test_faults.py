@@ -146,7 +146,7 @@ def test_write_error_in_a_later_cycle(mpi: mpis.Mpi, tmp_path: Path, faultio: Pa
         FAULT_WRITE="ENOSPC",
         FAULT_AFTER="14000",
         HAICHI_IO_AGGREGATORS="1",
-        HAICHI_IO_BUFFER="4000",
+        HAICHI_IO_BUFFER="6000",  # cycles of 2000
     )
     assert probe.classes("write") == {"NO_SPACE"}
     assert probe.done.returncode == 0

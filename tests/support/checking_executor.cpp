@@ -65,6 +65,8 @@ struct Rank {
   bool pending = false;         // it was taken from the schedule and is not done
   bool ended = false;           // the schedule has no more; the current step is the wait at its end
   int64_t steps = 0;            // taken so far: the current one has index steps - 1
+  int64_t meetings = 0;         // come to so far
+  bool arrived = false;         // at one that was not waited for
   int sends = 0;                // outstanding
   std::map<int64_t, int> open;  // sends outstanding and receives not matched, by round
   std::list<Receive> receives;  // not waited for
@@ -129,6 +131,10 @@ class Run {
     switch (rank.step.kind) {
       case Step::Kind::node_meet:
         return meet(r, rank);
+      case Step::Kind::node_arrive:
+        if (std::exchange(rank.arrived, true))
+          return fail(EPROTO, "rank {} arrives at step {} where it is already", r, rank.steps - 1);
+        return arrive(r, rank);
       case Step::Kind::receive:
         return receive(r, rank);
       case Step::Kind::copy:
@@ -316,19 +322,27 @@ class Run {
   }
 
   Status meet(int r, Rank& rank) {
+    if (owes(rank, rank.step.round)) return outstanding(r, rank, "meets its node");
+    if (!std::exchange(rank.arrived, false))
+      if (auto done = arrive(r, rank); !done) return done;
+    if (meetings_[nodes_[size_t(r)]].held < rank.meetings) rank.state = State::waits_for_node;
+    return {};
+  }
+
+  Status arrive(int r, Rank& rank) {
     if (size_t(r) >= nodes_.size())
       return fail(EINVAL, "rank {} meets its node at step {}, but no nodes were given", r,
                   rank.steps - 1);
-    if (owes(rank, rank.step.round)) return outstanding(r, rank, "meets its node");
     const int node = nodes_[size_t(r)];
-    rank.state = State::waits_for_node;
-    const bool last = ++arrived_[node] == std::count(nodes_.begin(), nodes_.end(), node);
+    Meeting& meeting = meetings_[node];
+    ++rank.meetings;
+    const bool last = ++meeting.arrived == std::count(nodes_.begin(), nodes_.end(), node);
     if (!last) return {};
-    arrived_[node] = 0;
+    meeting = {.held = rank.meetings};
     for (size_t other = 0; other < ranks_.size(); ++other) {
-      if (nodes_[other] != node) continue;
+      if (nodes_[other] != node || ranks_[other].state != State::waits_for_node) continue;
       ranks_[other].state = State::running;
-      if (int(other) != r) runnable_.push_back(int(other));
+      runnable_.push_back(int(other));
     }
     return {};
   }
@@ -447,7 +461,11 @@ class Run {
   Completion completion_;
   CheckTally& tally_;
   const std::vector<int> nodes_;
-  std::map<int, int> arrived_;  // ranks at the meeting of each node
+  struct Meeting {
+    int arrived = 0;   // ranks, at the next one
+    int64_t held = 0;  // so far
+  };
+  std::map<int, Meeting> meetings_;  // by node
   int64_t stay_ = 0;
   std::vector<Rank> ranks_;
   std::vector<int> runnable_;

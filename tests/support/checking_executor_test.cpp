@@ -275,6 +275,23 @@ TEST(CheckingExecutor, RanksOfANodeMeetAndOthersGoOn) {
   EXPECT_TRUE(job.run({.nodes = {0, 0, 1}}));
 }
 
+// Were arriving and waiting one step, rank 1 would wait for the message, and rank 0 for rank 1.
+TEST(CheckingExecutor, ARankThatHasArrivedGoesOn) {
+  Job job = list_job({{node_arrive_step(), send_step(1, kLow), node_meet_step(), node_meet_step()},
+                      {receive_step(0, kLow), wait_step(), node_meet_step(), node_arrive_step(),
+                       node_meet_step()}},
+                     0);
+  EXPECT_TRUE(job.run({.completion = Completion::eager, .nodes = {0, 0}}));
+}
+
+TEST(CheckingExecutor, FindsARankThatArrivesTwice) {
+  Job job = list_job({{node_arrive_step(), node_arrive_step(), node_meet_step()}}, 0);
+  const Status done = job.run({.nodes = {0}});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, EPROTO);
+  EXPECT_THAT(done.error().text, HasSubstr("rank 0 arrives at step 1 where it is already"));
+}
+
 TEST(CheckingExecutor, FindsARankThatItsNodeWaitsForInVain) {
   Job job = list_job({{node_meet_step()}, {}, {node_meet_step()}}, 0);
   const Status done = job.run({.nodes = {0, 0, 1}});

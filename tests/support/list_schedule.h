@@ -39,6 +39,7 @@ inline plan::Step file_write_step(plan::Slice from, int64_t file_begin) {
   return {.kind = plan::Step::Kind::file_write, .from = from, .file_begin = file_begin};
 }
 inline plan::Step file_wait_step() { return {.kind = plan::Step::Kind::file_wait}; }
+inline plan::Step node_arrive_step() { return {.kind = plan::Step::Kind::node_arrive}; }
 inline plan::Step node_meet_step(int64_t round = 0) {
   return {.kind = plan::Step::Kind::node_meet, .round = round};
 }
