@@ -12,6 +12,7 @@
 #include "mpi/agreement.h"
 #include "mpi/call_trace.h"
 #include "mpi/compat/handles.h"
+#include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/executor.h"
 #include "mpi/own_part_io.h"
@@ -23,9 +24,6 @@ namespace haichi::mpi {
 namespace {
 
 using mpiio::Direction;
-
-// Exit code of a job that ran out of memory, EX_OSERR of sysexits.h.
-constexpr int kOutOfMemoryExit = 71;
 
 /// Empty if every rank can take the call and has the same hints.
 std::string objection(const std::vector<Announcement>& all) {
@@ -176,7 +174,7 @@ Carried transfer_or_abort(FileState& state, const CollectiveCall& call, Request&
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
         call.name);
-    real().Abort(handles().comm_world, kOutOfMemoryExit);
+    end_job(kOutOfMemoryExit);
     return {ENOMEM};
   }
 }

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "mpi/end_job.h"
 #include "mpi/exchange_buffers.h"
 #include "mpi/executor.h"
 #include "plan/split_messages.h"
@@ -22,8 +23,6 @@ namespace {
 using collectives::Candidate;
 
 constexpr int kTag = 1;  // on a communicator that nobody else has
-// Exit code of a job that ran out of memory, EX_OSERR of sysexits.h.
-constexpr int kOutOfMemoryExit = 71;
 
 int64_t size_of(MPI_Datatype type) {
   MPI_Count size = 0;
@@ -138,7 +137,7 @@ Status by_schedule_or_abort(CommState& state, const ExchangeCall& call,
     return by_schedule(state, call, candidate);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "out of memory in the middle of {}; the job ends", call.collective);
-    real().Abort(handles().comm_world, kOutOfMemoryExit);
+    end_job(kOutOfMemoryExit);
     return {};
   }
 }

@@ -13,6 +13,7 @@
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
+#include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/machine_file.h"
 #include "mpi/run_report.h"
@@ -28,8 +29,6 @@ constinit std::atomic<Runtime*> g_runtime = nullptr;
 constexpr int64_t kMaxEventsOfJob = 1 << 20;
 // What is to be done behind the program may keep so many bytes, which are datatypes.
 constexpr int64_t kMostBehind = 16 << 20;
-// Exit code for bad input, EX_CONFIG of sysexits.h.
-constexpr int kBadInputExit = 78;
 
 /// Rank 0's settings as `key=value` lines, so that all ranks act alike even where the launcher did
 /// not pass the environment on.
@@ -123,7 +122,7 @@ void Runtime::start() {
     if (rank == 0)
       log(LogLevel::error, "{}{}", world.error().text,
           refused ? "" : "; the program goes on without haichi");
-    if (refused) real().Abort(h.comm_world, kBadInputExit);
+    if (refused) end_job(kBadInputExit);
     return;
   }
   auto machine = read_machine(h.comm_world, rank, settings.text("machine"));
