@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sched.h>
 
+#include <utility>
+
 #include "base/clock.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
