@@ -130,7 +130,9 @@ struct Place {
 /// read. (Paper 000, Fig. 11, has exchange and file access in a row.)
 ///
 /// Where the ranks of a node share memory, what a rank has for an aggregator of its own node is a
-/// copy into (from) that aggregator's window, and the node meets once a cycle. Where it has
+/// copy into (from) that aggregator's window, and the node meets once a cycle. Where that is the
+/// only node there are no messages, and each rank goes on between its arrival at a meeting and the
+/// others'. Where it has
 /// streams, what a rank has for an aggregator of another node is a copy too, and one rank sends
 /// (receives) what all have. See "Streams of a node" in docs/notes.md.
 class TwoPhaseSchedule : public plan::Schedule {
