@@ -5,6 +5,9 @@
 namespace haichi::plan {
 namespace {
 
+// A page that two windows share is written twice.
+constexpr int64_t kPage = 4096;
+
 // Rounded up; no overflow for n >= 0, d >= 1.
 int64_t divide_up(int64_t n, int64_t d) { return n / d + (n % d != 0); }
 
@@ -37,11 +40,19 @@ FileDomains::FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t 
       alignment_(1),
       listed_(size_t(aggregators_)) {
   for (size_t a = 0; a < parts.size(); ++a) {
-    for (Extent part : parts[a])
-      for (; !part.empty(); part.begin += std::min(buffer_, part.size()))
-        listed_[a].push_back({part.begin, part.begin + std::min(buffer_, part.size())});
+    for (const Extent& part : parts[a]) list_windows(part, listed_[a]);
     cycles_ = std::max(cycles_, int64_t(listed_[a].size()));
   }
+}
+
+// Windows of the same size as nearly as pages allow: of a part a little larger than the buffer, one
+// full window and a small rest would take two cycles all the same.
+void FileDomains::list_windows(Extent part, std::vector<Extent>& windows) const {
+  const int64_t number = divide_up(part.size(), buffer_);
+  int64_t each = divide_up(part.size(), std::max<int64_t>(1, number));
+  each = std::min(buffer_, divide_up(each, kPage) * kPage);
+  for (; !part.empty(); part.begin += std::min(each, part.size()))
+    windows.push_back({part.begin, part.begin + std::min(each, part.size())});
 }
 
 int64_t FileDomains::border(int a) const {

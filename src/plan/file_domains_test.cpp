@@ -199,6 +199,33 @@ TEST(FileDomainsProperty, WindowsTileTheRangeFarOut) {
   check_random_cases(3, INT64_MAX);
 }
 
+TEST(FileDomains, PartsAreCutEvenlyInWholePages) {
+  const FileDomains domains({{{1000, 1000 + 147456}, {400000, 400100}}, {}, {{200000, 290000}}},
+                            131072);
+  EXPECT_EQ(domains.cycles(), 3);
+  EXPECT_EQ(domains.window(0, 0), (Extent{1000, 1000 + 73728}));
+  EXPECT_EQ(domains.window(0, 1), (Extent{1000 + 73728, 1000 + 147456}));
+  EXPECT_EQ(domains.window(0, 2), (Extent{400000, 400100}));
+  EXPECT_EQ(domains.window(1, 0), Extent{});
+  EXPECT_EQ(domains.window(2, 0), (Extent{200000, 290000}));
+  EXPECT_EQ(domains.window(2, 1), Extent{});
+}
+
+TEST(FileDomains, WindowsOfPartsAreNoLargerThanTheBuffer) {
+  for (const int64_t buffer : {1, 1000, 4096, 5000, 131072, 1 << 30})
+    for (const int64_t size : {1, 999, 4096, 10000, 131073}) {
+      const FileDomains domains({{{7, 7 + size}}}, buffer);
+      int64_t at = 7;
+      for (int64_t c = 0; c < domains.cycles(); ++c) {
+        const Extent window = domains.window(0, c);
+        ASSERT_EQ(window.begin, at);
+        ASSERT_TRUE(window.size() > 0 && window.size() <= buffer) << size << " by " << buffer;
+        at = window.end;
+      }
+      ASSERT_EQ(at, 7 + size);
+    }
+}
+
 // All the bytes that a file can have: windows cannot be listed, so both ends and their neighbours
 // are looked at.
 TEST(FileDomains, NothingOverflowsOnTheLargestFiles) {
