@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mpiio/units.h"
 #include "plan/locality.h"
 
 namespace haichi::mpiio {
@@ -11,30 +12,12 @@ namespace {
 
 using plan::Extent;
 
-// The file is looked at in units: small enough to see the rows of a block-distributed array, and
-// not more of them than can be counted in a few milliseconds.
-constexpr int64_t kLeastUnit = 16 << 10;
-constexpr int64_t kMostUnits = 1024;
 // With more ranks, all of them would decode and count the others' accesses for too long.
 constexpr int kMostRanks = 1024;
 // Windows that are smaller than this in the mean cost more in cycles than they save in bytes.
 constexpr int64_t kLeastMeanWindow = 32 << 10;
 // What of the busiest link's bytes must be saved: even domains have larger windows.
 constexpr double kWorth = 0.9;
-
-/// Borders of the units: a grid, and where a rank's bytes begin and end.
-std::vector<int64_t> borders_of(const Extent& range, const std::vector<RankDemand>& demands) {
-  const int64_t unit = std::max(kLeastUnit, range.size() / kMostUnits + 1);
-  std::vector<int64_t> borders;
-  for (int64_t at = range.begin; at < range.end; at += std::min(unit, range.end - at))
-    borders.push_back(at);
-  for (const RankDemand& demand : demands)
-    if (!demand.hull.empty()) borders.insert(borders.end(), {demand.hull.begin, demand.hull.end});
-  borders.push_back(range.end);
-  std::sort(borders.begin(), borders.end());
-  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
-  return borders;
-}
 
 /// Bytes of the demand below a file offset.
 int64_t bytes_below(const RankDemand& demand, int64_t offset) {
@@ -55,7 +38,7 @@ plan::NodeBytes count_bytes(const placement::Placement& placement,
     const RankDemand& demand = demands[size_t(rank)];
     if (demand.hull.empty()) continue;
     const size_t node = size_t(placement.node_of(rank));
-    const auto first = std::lower_bound(borders.begin(), borders.end(), demand.hull.begin);
+    const auto first = std::upper_bound(borders.begin(), borders.end(), demand.hull.begin) - 1;
     int64_t before = 0;
     for (size_t p = size_t(first - borders.begin()); p < have.parts.size(); ++p) {
       if (have.parts[p].begin >= demand.hull.end) break;
@@ -118,12 +101,12 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
                                              const TwoPhasePlan& plan, const Extent& range,
                                              const std::vector<RankDemand>& demands) {
   if (range.empty()) return std::nullopt;
-  const std::vector<int64_t> borders = borders_of(range, demands);
+  const std::vector<int64_t> borders = borders_of_units(range, demands);
   const plan::NodeBytes have = count_bytes(placement, demands, borders);
   std::vector<bool> serves(size_t(placement.nodes()), false);
   for (const int rank : plan.aggregators.ranks) serves[size_t(placement.node_of(rank))] = true;
   const int64_t must_cross = plan::least_between(have);
-  const std::vector<int> nodes = plan::place_by_bytes(have, serves);
+  const std::vector<int> nodes = plan::place_by_bytes(have, serves, plan.window_bytes);
   const int64_t even = plan::busiest_link(have, nodes_of_domains(placement, plan, have));
   const int64_t local = plan::busiest_link(have, nodes);
   if (double(local) > kWorth * double(even))

@@ -84,25 +84,56 @@ TEST(DomainsByBytes, InterleavedRegionsKeepEvenDomains) {
   EXPECT_THAT(plan.why, testing::Contains(HasSubstr("in even domains")));
 }
 
-TEST(DomainsByBytes, HalfPlanesOfABlockDistributedArrayAreSeen) {
-  // 64 x 64 x 64 cells of 40 bytes on 4 x 2 x 2 ranks, dealt round robin: the ranks of a node are a
-  // column of blocks, and half of each half plane is its node's.
+/// An array of `edge` cubed cells on a grid of z x y x x ranks.
+std::vector<Access> blocks_of(int64_t edge, int64_t cell, int z, int y, int x) {
   std::vector<Access> accesses;
-  for (int r = 0; r < 16; ++r) {
-    const int z = r / 4, y = r / 2 % 2, x = r % 2;
-    const auto row = Pattern::block(32 * 40);
-    const auto plane = Pattern::loop(row, 32, 64 * 40);
-    const auto block = Pattern::loop(plane, 16, 64 * 64 * 40);
-    const int64_t begin = ((z * 16 * 64 + y * 32) * 64 + x * 32) * 40;
-    accesses.emplace_back(View{begin, block, block->end()}, 0, block->size());
-  }
+  for (int i = 0; i < z; ++i)
+    for (int j = 0; j < y; ++j)
+      for (int k = 0; k < x; ++k) {
+        const auto row = Pattern::block(edge / x * cell);
+        const auto plane = Pattern::loop(row, edge / y, edge * cell);
+        const auto block = Pattern::loop(plane, edge / z, edge * edge * cell);
+        const int64_t begin =
+            ((i * (edge / z) * edge + j * (edge / y)) * edge + k * (edge / x)) * cell;
+        accesses.emplace_back(View{begin, block, block->end()}, 0, block->size());
+      }
+  return accesses;
+}
+
+TEST(DomainsByBytes, HalfPlanesOfABlockDistributedArrayAreSeen) {
+  // Dealt round robin the ranks of a node are a column of blocks, and half of each half plane is
+  // its node's.
+  const auto accesses = blocks_of(128, 40, 4, 2, 2);
   const auto placement = placement::round_robin(4, 4);
   const TwoPhasePlan plan = plan_of(placement, accesses, {});
-  const int64_t total = 64 * 64 * 64 * 40;
-  EXPECT_LT(crossing(placement, plan, accesses), total * 55 / 100);
+  const int64_t total = 128 * 128 * 128 * 40;
+  EXPECT_EQ(crossing(placement, plan, accesses), total / 2);
+  EXPECT_EQ(plan.must_cross, total / 2);
   TwoPhaseOptions even;
   even.keep_local = false;
   EXPECT_GT(crossing(placement, plan_of(placement, accesses, even), accesses), total * 70 / 100);
+}
+
+TEST(DomainsByBytes, HalfPlanesOfOneNodeEachCrossNoNetwork) {
+  const auto accesses = blocks_of(192, 8, 4, 2, 2);
+  const auto placement = placement::block(8, 2);
+  const TwoPhasePlan plan = plan_of(placement, accesses, {});
+  EXPECT_EQ(crossing(placement, plan, accesses), 0);
+  EXPECT_EQ(plan.must_cross, 0);
+}
+
+TEST(DomainsByBytes, NodesThatHaveAsMuchOfAPartShareTheWorkEvenly) {
+  // Each row of the array is on four of the eight nodes, in equal parts.
+  const auto accesses = blocks_of(128, 40, 2, 2, 4);
+  const auto placement = placement::round_robin(8, 2);
+  const TwoPhasePlan plan = plan_of(placement, accesses, {});
+  const int64_t total = 128 * 128 * 128 * 40;
+  EXPECT_EQ(crossing(placement, plan, accesses), total * 3 / 4);
+  std::vector<int64_t> handled(8);
+  for (int a = 0; a < 8; ++a)
+    for (int64_t c = 0; c < plan.domains.cycles(); ++c)
+      handled[size_t(a)] += plan.domains.window(a, c).size();
+  for (const int64_t bytes : handled) EXPECT_NEAR(double(bytes), total / 8.0, total / 8.0 / 32);
 }
 
 }  // namespace

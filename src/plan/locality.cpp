@@ -11,8 +11,10 @@ constexpr double kImbalance = 1.25;
 // Differences below this part of a part's bytes do not count: rows that a border happens to cut
 // would make neighbouring parts go back and forth.
 constexpr int64_t kSlack = 8;
-// How far, in parts of its even share, a node may be ahead of an equal one to go on where it was.
-constexpr int64_t kAhead = 8;
+// How far at least and at most, in parts of its even share, a node may be ahead of an equal one to
+// go on where it was.
+constexpr int64_t kLeastAhead = 32;
+constexpr int64_t kMostAhead = 8;
 
 int64_t sum(const std::vector<int64_t>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), int64_t{0});
@@ -54,7 +56,8 @@ int64_t least_between(const NodeBytes& have) {
   return bytes;
 }
 
-std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves) {
+std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves,
+                                int64_t run) {
   const size_t parts = have.parts.size(), nodes = serves.size();
   std::vector<int64_t> whole(parts), stakes(parts);
   for (size_t p = 0; p < parts; ++p) {
@@ -68,12 +71,13 @@ std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& 
   const int64_t servers = std::count(serves.begin(), serves.end(), true);
   const int64_t share = sum(whole) / servers;
   const int64_t most = int64_t(double(share) * kImbalance);
+  const int64_t ahead = std::clamp(run, share / kLeastAhead, share / kMostAhead);
   std::vector<int64_t> load(nodes);
   std::vector<int> result(parts, -1);
   for (const size_t p : order) {
     const int before = p > 0 ? result[p - 1] : -1;
     // What a node has handled so far, as far as it counts against it.
-    auto burden = [&](size_t n) { return load[n] - (int(n) == before ? share / kAhead : 0); };
+    auto burden = [&](size_t n) { return load[n] - (int(n) == before ? ahead : 0); };
     int best = -1;
     bool best_has_room = false;
     for (size_t n = 0; n < nodes; ++n) {

@@ -27,9 +27,10 @@ int64_t least_between(const NodeBytes& have);
 
 /// The node of each part, among those with `serves[node]`: each part goes where most of its bytes
 /// are, in the order of what would be lost otherwise, as long as no node gets more than a quarter
-/// over its even share of the bytes. Of several about equal nodes the one with the least so far,
-/// but rather that of the part before, so that windows are large. At least one node must serve.
-/// O(parts * (nodes + log parts)).
-std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves);
+/// over its even share of the bytes. Of several about equal nodes the one with the least so far, or
+/// that of the part before if it is at most `run` bytes ahead, within 1/32 and 1/8 of the share: so
+/// much is in a row. At least one node must serve. O(parts * (nodes + log parts)).
+std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves,
+                                int64_t run);
 
 }  // namespace haichi::plan
