@@ -115,6 +115,20 @@ def test_interleaved_regions_must_cross_wherever_they_go(
     )
 
 
+def test_cuts_follow_the_pattern() -> None:
+    assert links.cuts(Hpio(16)) == [65536, 2 * 16 * 4000]
+    assert links.cuts(PATTERNS["ghost"]) == [65536, 192 * 192 * 8 // 4]
+    assert links.cuts(Contiguous(6, 500)) == [65536, 132 * 500]
+
+
+def test_half_planes_of_one_node_need_not_cross() -> None:
+    """Two ranks of a node have half of a plane, which is not a whole number of 64 KiB."""
+    where = [rank // 2 for rank in range(16)]
+    coarse, own = (links.held(PATTERNS["ghost"], where, n) for n in links.cuts(PATTERNS["ghost"]))
+    assert links.least_busiest(coarse) > 0
+    assert links.least_busiest(own) == 0
+
+
 @pytest.mark.parametrize("nodes", [4, 8])
 @pytest.mark.parametrize("mapping", ["BK", "RR"])
 def test_contiguous_bytes_need_not_cross(nodes: int, mapping: str) -> None:

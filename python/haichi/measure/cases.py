@@ -121,11 +121,13 @@ def limit_of_cut(plan: Plan, pattern: Pattern, variant: Variant) -> float | None
 
 
 def limit_of_best(plan: Plan, pattern: Pattern, variant: Variant) -> float | None:
-    """What the busiest link needs at least, whoever gets which part of the file."""
+    """What the busiest link needs at least, whoever gets which part of the file, cut as suits it
+    best."""
     if plan.place.rate is None:
         return None
-    pieces = links.held(pattern, plan.place.node_of_rank(plan.ranks))
-    return links.least_busiest(pieces) / links.bytes_per_second(plan.place.rate)
+    nodes = plan.place.node_of_rank(plan.ranks)
+    least = min(links.least_busiest(links.held(pattern, nodes, n)) for n in links.cuts(pattern))
+    return least / links.bytes_per_second(plan.place.rate)
 
 
 def check_content(pattern: Pattern, case: Case, file: Path) -> None:

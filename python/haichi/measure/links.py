@@ -20,6 +20,16 @@ GRANULARITY = 64 << 10  # of pieces: what a node should at least write at a time
 ROUNDS = 400
 
 
+def cuts(pattern: Pattern) -> list[int]:
+    """Sizes of pieces, GRANULARITY or little more, among which the best for the pattern should be:
+    some lie across the border between two half planes, and others do not."""
+    period = pattern.period
+    if period < GRANULARITY:
+        return [GRANULARITY, -(-GRANULARITY // period) * period]
+    parts = next(n for n in range(period // GRANULARITY, 0, -1) if period % n == 0)
+    return [GRANULARITY, period // parts]
+
+
 def held(pattern: Pattern, node_of_rank: Sequence[int], piece: int = GRANULARITY) -> Bytes:
     """How many bytes of each piece of the file each node has: [piece][node]."""
     pieces = -(-pattern.file_bytes // piece)

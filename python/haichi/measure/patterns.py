@@ -42,6 +42,11 @@ class Pattern(Protocol):
         """Bytes of a rank that lie together in the file, by the pattern's own cut."""
         ...
 
+    @property
+    def period(self) -> int:
+        """Bytes after which the ranks' pieces repeat, as long as the same ranks have any."""
+        ...
+
     def arguments(self) -> list[str]:
         """The options that ask the program for it."""
         ...
@@ -89,6 +94,11 @@ class Hpio:
     def piece(self) -> int:
         """See Pattern."""
         return self.size
+
+    @property
+    def period(self) -> int:
+        """See Pattern."""
+        return self.stride * (1 if self.layout == "contiguous" else self.ranks)
 
     @property
     def file_bytes(self) -> int:
@@ -140,6 +150,11 @@ class Block3d:
         """See Pattern; the grid must divide the fastest dimension."""
         return self.array[2] // self.grid[2] * self.cell
 
+    @property
+    def period(self) -> int:
+        """See Pattern: a plane."""
+        return self.array[1] * self.array[2] * self.cell
+
     def begins(self, rank: int) -> Offsets:
         """See Pattern."""
         at = np.unravel_index(rank, self.grid)
@@ -169,6 +184,11 @@ class Contiguous:
 
     @property
     def piece(self) -> int:
+        """See Pattern."""
+        return self.size
+
+    @property
+    def period(self) -> int:
         """See Pattern."""
         return self.size
 
