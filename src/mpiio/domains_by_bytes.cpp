@@ -114,7 +114,8 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
                         fmt::format("the busiest link carries {} bytes; it would carry {} with "
                                     "domains where their bytes are",
                                     even, local),
-                        must_cross};
+                        must_cross,
+                        even};
   plan::FileDomains domains(deal(placement, plan.aggregators.ranks, have, nodes),
                             plan.window_bytes);
   const int64_t windows = domains.cycles() * domains.aggregators();
@@ -123,14 +124,15 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
                         fmt::format("the busiest link carries {} bytes; it would carry {} with "
                                     "domains where their bytes are, but in windows of {} bytes",
                                     even, local, range.size() / windows),
-                        must_cross};
+                        must_cross,
+                        even};
   return LocalDomains{
       std::move(domains),
       fmt::format(
           "domains go to the nodes that have their bytes: the busiest link carries {} bytes "
           "instead of {}",
           local, even),
-      must_cross};
+      must_cross, local};
 }
 
 }  // namespace haichi::mpiio

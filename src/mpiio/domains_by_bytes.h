@@ -20,6 +20,7 @@ struct LocalDomains {
   std::optional<plan::FileDomains> domains;  ///< nothing: the plan's own are as good
   std::string why;
   int64_t must_cross = 0;  ///< bytes that cross the network with any domains, about: unit by unit
+  int64_t busiest = 0;     ///< bytes on the busiest link with the domains that are used, as about
 };
 
 /// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.window_bytes;

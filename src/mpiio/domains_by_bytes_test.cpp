@@ -122,6 +122,14 @@ TEST(DomainsByBytes, HalfPlanesOfOneNodeEachCrossNoNetwork) {
   EXPECT_EQ(plan.must_cross, 0);
 }
 
+TEST(DomainsByBytes, WhereNothingCrossesNoNodeHasAStream) {
+  const auto accesses = blocks_of(128, 40, 4, 2, 2);
+  TwoPhaseOptions options;
+  options.buffer = 256 << 10;
+  EXPECT_EQ(plan_of(placement::block(4, 4), accesses, options).stream_part, 0);
+  EXPECT_GT(plan_of(placement::round_robin(4, 4), accesses, options).stream_part, 0);
+}
+
 TEST(DomainsByBytes, NodesThatHaveAsMuchOfAPartShareTheWorkEvenly) {
   // Each row of the array is on four of the eight nodes, in equal parts.
   const auto accesses = blocks_of(128, 40, 2, 2, 4);

@@ -183,6 +183,7 @@ void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& 
       options.node_streams == Choice::off || plan.domains.cycles() == 0)
     return;
   const bool asked = options.node_streams == Choice::on;
+  if (!asked && plan.busiest_link == 0) return;
   const int64_t most = most_streamed(placement, demands);
   if (!asked && (plan.message > most || messages_spared(placement, plan) < kLeastSpared)) return;
   plan.stream_part = asked ? plan.window_bytes : 2 * most;  // some have more than others
@@ -259,6 +260,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
       }
       result.why.push_back(std::move(local->why));
       result.must_cross = local->must_cross;
+      result.busiest_link = local->busiest;
     }
   }
   result.why.push_back(

@@ -76,6 +76,7 @@ struct TwoPhasePlan {
   int64_t stream_part = 0;
   int64_t stream_memory = 0;  ///< most bytes of memory for that, for each rank of a node
   int64_t must_cross = -1;    ///< bytes that cross the network with any domains; -1: not known
+  int64_t busiest_link = -1;  ///< bytes that it carries with these, about; -1: not known
   int64_t message = 0;        ///< bytes that a rank has for an aggregator in a cycle, in the mean
   std::vector<std::string> why;
 };
