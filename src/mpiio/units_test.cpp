@@ -82,6 +82,20 @@ TEST(Units, SlabsBeginAUnit) {
   for (int r = 0; r <= 16; ++r) EXPECT_TRUE(has(borders, r * int64_t{1'000'003})) << r;
 }
 
+TEST(Units, NothingOverflowsOnTheLargestFiles) {
+  Wanted wanted;
+  wanted.add({View{}, 3, 100});
+  wanted.add({View{}, INT64_MAX - 100, 100});
+  wanted.demands[0].hull.end = INT64_MAX;
+  wanted.demands[0].access = nullptr;
+  const auto borders = borders_of_units(wanted.range, wanted.demands);
+  EXPECT_EQ(borders.front(), 3);
+  EXPECT_EQ(borders.back(), INT64_MAX);
+  EXPECT_TRUE(std::is_sorted(borders.begin(), borders.end()));
+  EXPECT_GT(borders.size(), 1000u);
+  EXPECT_LT(borders.size(), 1100u);
+}
+
 TEST(Units, AscendFromBeginToEndOfAnyRangeAndAreNotTooMany) {
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     test::Random random(seed);

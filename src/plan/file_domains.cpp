@@ -50,7 +50,7 @@ FileDomains::FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t 
 void FileDomains::list_windows(Extent part, std::vector<Extent>& windows) const {
   const int64_t number = divide_up(part.size(), buffer_);
   int64_t each = divide_up(part.size(), std::max<int64_t>(1, number));
-  each = std::min(buffer_, divide_up(each, kPage) * kPage);
+  each = each > buffer_ - kPage ? buffer_ : divide_up(each, kPage) * kPage;
   for (; !part.empty(); part.begin += std::min(each, part.size()))
     windows.push_back({part.begin, part.begin + std::min(each, part.size())});
 }
