@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/node_streams.h"
 #include "mpiio/read_cost.h"
@@ -30,8 +31,6 @@ constexpr int64_t kDirectWrite = 16 << 10;
 constexpr int64_t kDirectPieceApart = 1 << 20;
 // A window is not made smaller than this only to have more cycles that overlap.
 constexpr int64_t kLeastWindow = 128 << 10;
-// Windows are whole pages where they have several: a page that two of them share is written twice.
-constexpr int64_t kPage = 4096;
 // As many cycles as overlapping is worth: its gain is the part of the first and the last.
 constexpr int64_t kOverlappingCycles = 8;
 
@@ -83,6 +82,7 @@ int windows_of_buffer(const placement::Placement& placement, const TwoPhaseOptio
   return common && options.file_thread != Choice::on ? 3 : 2;
 }
 
+/// In whole pages where it has several: a page that two windows share is written twice.
 int64_t window_of_buffer(const placement::Placement& placement, const TwoPhaseOptions& options) {
   const int64_t part = options.buffer / windows_of_buffer(placement, options);
   return part > kPage ? part / kPage * kPage : std::max<int64_t>(1, part);
@@ -94,7 +94,7 @@ int64_t window_size(const placement::Placement& placement, const plan::Extent& r
   if (!options.may_shrink) return most;
   const int64_t domain = range.size() / aggregators + 1;
   const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
-  return std::min(most, (wanted + kPage - 1) / kPage * kPage);
+  return std::min(most, whole_pages(wanted));
 }
 
 /// Why `blocks` pieces that lie far apart need no windows, or empty.

@@ -133,9 +133,8 @@ struct Place {
 /// Where the ranks of a node share memory, what a rank has for an aggregator of its own node is a
 /// copy into (from) that aggregator's window, and the node meets once a cycle. Where that is the
 /// only node there are no messages, and each rank goes on between its arrival at a meeting and the
-/// others'. Where it has
-/// streams, what a rank has for an aggregator of another node is a copy too, and one rank sends
-/// (receives) what all have. See "Streams of a node" in docs/notes.md.
+/// others'. Where it has streams, what a rank has for an aggregator of another node is a copy too,
+/// and one rank sends (receives) what all have. See "Streams of a node" in docs/notes.md.
 class TwoPhaseSchedule : public plan::Schedule {
  public:
   /// `own` is this rank's access. `others[r]` is rank r's access as far as this rank's windows

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
+
 namespace haichi::mpiio {
 namespace {
 
@@ -10,10 +12,6 @@ using plan::Extent;
 constexpr int64_t kLeastUnit = 16 << 10;
 // About: a thousand ranks' bytes in so many units are counted in some milliseconds.
 constexpr int64_t kMostUnits = 1024;
-constexpr int64_t kPage = 4096;
-
-// Rounded up; no overflow for n >= 0, d >= 1.
-int64_t divide_up(int64_t n, int64_t d) { return n / d + (n % d != 0); }
 
 /// Every how many bytes the accesses of all ranks repeat, or 0.
 int64_t common_stride(const std::vector<RankDemand>& demands) {
@@ -65,7 +63,7 @@ std::vector<Border> borders_within(int64_t stride, int64_t apart,
 void cut_evenly(int64_t begin, int64_t end, int64_t unit, std::vector<int64_t>& borders) {
   const int64_t size = end - begin;
   const int64_t count = std::max<int64_t>(1, size / unit + (size % unit >= unit / 2));
-  const int64_t each = divide_up(divide_up(size, count), kPage) * kPage;
+  const int64_t each = whole_pages(divide_up(size, count));
   for (; end - begin > each; begin += each) borders.push_back(begin + each);
 }
 

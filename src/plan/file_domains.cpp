@@ -2,16 +2,9 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
+
 namespace haichi::plan {
-namespace {
-
-// A page that two windows share is written twice.
-constexpr int64_t kPage = 4096;
-
-// Rounded up; no overflow for n >= 0, d >= 1.
-int64_t divide_up(int64_t n, int64_t d) { return n / d + (n % d != 0); }
-
-}  // namespace
 
 // Nothing here may overflow for ranges up to INT64_MAX: products are formed only where they are
 // known to stay within range_.end, and ends are found by sizes, not by sums.
@@ -46,11 +39,12 @@ FileDomains::FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t 
 }
 
 // Windows of the same size as nearly as pages allow: of a part a little larger than the buffer, one
-// full window and a small rest would take two cycles all the same.
+// full window and a small rest would take two cycles all the same; a page that two windows share is
+// written twice.
 void FileDomains::list_windows(Extent part, std::vector<Extent>& windows) const {
   const int64_t number = divide_up(part.size(), buffer_);
   int64_t each = divide_up(part.size(), std::max<int64_t>(1, number));
-  each = each > buffer_ - kPage ? buffer_ : divide_up(each, kPage) * kPage;
+  each = each > buffer_ - kPage ? buffer_ : whole_pages(each);
   for (; !part.empty(); part.begin += std::min(each, part.size()))
     windows.push_back({part.begin, part.begin + std::min(each, part.size())});
 }
