@@ -45,6 +45,16 @@ int Os::lock(int fd, short type, int64_t offset, int64_t size) {
   return or_errno(::fcntl(fd, F_OFD_SETLK, &request));
 }
 
+int Os::locked_by_others(int fd, int64_t offset, int64_t size) {
+  struct flock request = {};
+  request.l_type = F_WRLCK;
+  request.l_whence = SEEK_SET;
+  request.l_start = offset;
+  request.l_len = size;
+  if (::fcntl(fd, F_OFD_GETLK, &request) < 0) return -errno;
+  return request.l_type != F_UNLCK;
+}
+
 Os& real_os() {
   static Os os;
   return os;

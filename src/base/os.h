@@ -26,6 +26,9 @@ class Os {
   /// the MPI library closes another descriptor of the same file. On [offset, offset + size); type
   /// is F_RDLCK, F_WRLCK, F_UNLCK. Does not wait: -EAGAIN or -EACCES if somebody else has it.
   virtual int lock(int fd, short type, int64_t offset, int64_t size);
+  /// 1 if another open file description, or a process, has a lock on a byte of [offset, offset +
+  /// size), else 0 (F_OFD_GETLK).
+  virtual int locked_by_others(int fd, int64_t offset, int64_t size);
 };
 
 /// The real operating system.

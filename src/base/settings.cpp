@@ -55,6 +55,9 @@ constexpr Setting kTable[] = {
      "roundrobin|packed",
      "How aggregators are laid out: round robin over the nodes, or filling one node after another "
      "(paper 000, Figs. 2 and 3)."},
+    {"io.library", "HAICHI_IO_LIBRARY", "haichi_library", Kind::choice, "on", "on|off",
+     "Whether the MPI library's own way is a candidate for collective file accesses; off takes "
+     "every access that haichi can carry out."},
     {"io.locality", "HAICHI_IO_LOCALITY", "haichi_locality", Kind::choice, "on", "on|off",
      "on gives each part of the file to an aggregator on the node that has most of its bytes, "
      "where "

@@ -33,7 +33,7 @@ Groups& groups() {
 
 /// True if the plan has messages between nodes, as far as that is known.
 bool crosses(const placement::Placement& placement, const mpiio::TwoPhasePlan& plan) {
-  return !plan.direct && placement.nodes() > 1 && plan.domains.cycles() > 0 && plan.must_cross != 0;
+  return placement.nodes() > 1 && plan.domains.cycles() > 0 && plan.must_cross != 0;
 }
 
 std::vector<OrderWindow> pairs_of(const placement::Placement& placement,

@@ -8,12 +8,14 @@
 
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/access_summary.h"
 #include "mpi/compat/handles.h"
 #include "mpi/compat/view_types.h"
 #include "mpi/datatype.h"
 #include "mpi/discover.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/file_state.h"
+#include "mpi/presence.h"
 
 namespace haichi::mpi {
 namespace {
@@ -39,13 +41,25 @@ std::optional<std::vector<int>> ranks_of_this_world(MPI_Comm comm) {
   return std::move(*ranks);
 }
 
+/// Makes a file that may be written known to who fills holes; by the first rank of the file. Null
+/// on other ranks, and where it cannot be done or nobody is there who has to know.
+std::unique_ptr<Presence> presence_at(const Runtime* runtime, MPI_Comm comm, const char* filename,
+                                      int amode) {
+  int rank = -1;
+  if (!runtime || runtime->world.ranks() < 2 || (amode & MPI_MODE_RDONLY) || !filename ||
+      comm == handles().comm_null || real().Comm_rank(comm, &rank) != MPI_SUCCESS || rank != 0)
+    return nullptr;
+  const auto path = posix_path(filename);
+  return path ? Presence::enter(path->c_str()) : nullptr;
+}
+
 /// This rank's state of a file that it has opened, or null if it cannot take it.
 std::shared_ptr<FileState> own_state(Runtime& runtime, MPI_Comm own, const char* filename,
                                      int amode, MPI_Info info) try {
   auto path = posix_path(filename);
   const auto world_rank = ranks_of_this_world(own);
   const auto where = placement_of(own, runtime.world);
-  if (!path || !where || !world_rank) return nullptr;
+  if (!path || !where || !world_rank || !can_summarize()) return nullptr;
   auto state = std::make_shared<FileState>(runtime, own, std::move(*path), amode);
   real().Comm_rank(own, &state->rank);
   state->placement = *where;
@@ -122,13 +136,18 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
 int on_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   Runtime* const runtime = Runtime::get();
   MPI_Comm own = runtime ? own_communicator(comm) : handles().comm_null;
+  // Before any rank can write; a file that is not there yet nobody else can be writing to.
+  auto presence = presence_at(runtime, comm, filename, amode);
   const int result = real().File_open(comm, filename, amode, info, fh);
-  if (own == handles().comm_null) return result;
-  auto state = make_state(*runtime, own, filename, amode, info, result == MPI_SUCCESS);
-  if (state)
-    FileTable::get().add(*fh, std::move(state));
-  else
-    real().Comm_free(&own);
+  const bool opened = result == MPI_SUCCESS;
+  if (opened && !presence) presence = presence_at(runtime, comm, filename, amode);
+  std::shared_ptr<FileState> state;
+  if (own != handles().comm_null) {
+    state = make_state(*runtime, own, filename, amode, info, opened);
+    if (!state) real().Comm_free(&own);
+  }
+  if (state && presence) state->slot = presence->slot();
+  if (opened) FileTable::get().add(*fh, std::move(state), std::move(presence));
   return result;
 }
 

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +17,7 @@
 #include "mpi/backlog.h"
 #include "mpi/node_memory.h"
 #include "mpi/outcome.h"
+#include "mpi/presence.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
 #include "mpiio/access.h"
@@ -43,9 +46,35 @@ struct SplitAccess {
   CollectiveOutcome outcome;
 };
 
+/// Collective accesses in one direction that are the library's one after the other, so that the
+/// ranks need not agree on each: the more of them there were, the longer nobody asks. Equal on all
+/// ranks, since what it counts is.
+class Doze {
+ public:
+  /// True if the next access is the library's without a word.
+  bool goes_on() { return left_ > 0 && left_-- > 0; }
+  /// The ranks agreed that an access is the library's.
+  void longer() {
+    left_ = next_;
+    next_ = std::min(2 * next_, kLongest);
+  }
+  /// They agreed on something else.
+  void end() { next_ = 1; }
+
+ private:
+  // A large access may be the library's by mistake once in so many.
+  static constexpr int kLongest = 32;
+  int left_ = 0;
+  int next_ = 1;
+};
+
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
 /// on all ranks; files without a state are passed through. Owns a communicator and a descriptor of
-/// its own, and duplicates of the view's types. Used under `mutex`.
+/// its own, and duplicates of the view's types.
+///
+/// `mutex` guards what a thread may ask for while another is in a collective call of the file:
+/// hints, the record, what is split, the user's types. Nobody holds it while waiting for other
+/// ranks. The rest changes in collective calls alone, of which MPI allows one at a time.
 class FileState {
  public:
   FileState(Runtime& runtime, MPI_Comm own_comm, std::string path, int amode);
@@ -87,10 +116,10 @@ class FileState {
   /// Collective over the ranks of the node if the plan shares, over those of the file if it
   /// streams.
   Windows windows(const mpiio::TwoPhasePlan& plan);
-  /// Largest collective buffer, up to what the hints ask for, with which this rank can carry out an
-  /// access of `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
+  /// Largest collective buffer, up to `asked`, with which this rank can carry out an access of
+  /// `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
   /// each other: a rank that runs out of memory in the middle of an exchange makes all others wait.
-  int64_t affordable_window(int64_t bytes);
+  int64_t affordable_window(int64_t bytes, int64_t asked);
 
   /// Number of aggregators and the rest as the hints say; equal on all ranks if the hints are.
   mpiio::TwoPhaseOptions options() const;
@@ -108,8 +137,15 @@ class FileState {
   /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one
   /// of them.
   bool wants_tuning() const;
+  /// Whether the MPI library's own way is a candidate.
+  bool may_be_library() const { return settings_.text("io.library") == "on"; }
   /// Whether nonblocking accesses are to be carried out behind the program.
   bool wants_thread_behind() const { return settings_.text("io.nonblocking") == "thread"; }
+
+  /// For the report: what is kept of the program's memory type in a call, and of other ranks'
+  /// accesses.
+  void note_memory(const mpiio::Pattern& pattern);
+  void note_others(int64_t bytes);
 
   Runtime& runtime;
   std::mutex mutex;
@@ -128,10 +164,16 @@ class FileState {
   /// Every rank has a descriptor, and not every rank was told at open to leave the file alone.
   bool nonblocking_too = false;
   std::optional<SplitAccess> split;  ///< that has begun and not ended
+  Doze doze[2];                      ///< by direction
+  /// Of the handle among those who write to the file; -1: nobody could be told. Rank 0's counts.
+  int64_t slot = -1;
+  /// Before any write of the program's: where a second thread begins to write, everybody is told
+  /// that this rank may write while others are in a collective access.
+  void note_writer();
   /// The MPI library may be writing to the file for a request of this rank's that is not complete.
   /// Set by a nonblocking write of the library's; nobody tells when that is complete, but where MPI
   /// forbids outstanding requests of a file (sync, set_view, set_size) there are none.
-  bool library_writes = false;
+  std::atomic<bool> library_writes = false;
   /// Of nonblocking accesses that are carried out behind the program.
   Backlog backlog;
 
@@ -146,11 +188,14 @@ class FileState {
   void share_with_node(size_t bytes);
   bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);
 
+  std::atomic<const void*> writer_ = nullptr;  // the thread that writes
+  std::unique_ptr<Presence> second_writer_;    // under `mutex`
   Settings settings_;
   std::string view_refusal_;
   std::string converted_by_;  ///< data representation that is not native
   int fd_ = -1;
   bool fd_readable_ = false;
+  mutable mpiio::LockPatience patience_;
   std::unique_ptr<std::byte[]> own_memory_;
   int64_t own_capacity_ = 0;
   std::unique_ptr<NodeMemory> node_memory_;
@@ -172,14 +217,20 @@ class FileState {
 class FileTable {
  public:
   static FileTable& get();
-  void add(MPI_File file, std::shared_ptr<FileState> state);
+  /// `state`: null if haichi does not handle the file; `presence`: null if nobody has to know.
+  void add(MPI_File file, std::shared_ptr<FileState> state, std::unique_ptr<Presence> presence);
   /// Null if haichi does not handle the file.
   std::shared_ptr<FileState> find(MPI_File file);
+  /// The state of a file that is about to be closed.
   std::shared_ptr<FileState> remove(MPI_File file);
 
  private:
+  struct Entry {
+    std::shared_ptr<FileState> state;
+    std::unique_ptr<Presence> presence;
+  };
   std::mutex mutex_;
-  std::map<MPI_File, std::shared_ptr<FileState>> files_;
+  std::map<MPI_File, Entry> files_;
 };
 
 /// The path that the operating system knows a file by: without a prefix that names a plain POSIX

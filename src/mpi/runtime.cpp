@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "generated/real.h"
+#include "mpi/access_summary.h"
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
@@ -66,6 +67,12 @@ Settings spread(const SharedSettings& shared) {
   return settings;
 }
 
+int thread_level() {
+  int provided = MPI_THREAD_SINGLE;
+  real().Query_thread(&provided);
+  return provided;
+}
+
 LogLevel level_of(std::string_view name) {
   if (name == "error") return LogLevel::error;
   if (name == "info") return LogLevel::info;
@@ -94,6 +101,7 @@ Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Mach
       world(std::move(p)),
       machine(std::move(m)),
       rank(r),
+      threads_may_write(thread_level() == MPI_THREAD_MULTIPLE),
       start_ns(now_ns()),
       started_unix_s(time(nullptr)),
       recorder(events, world.nodes()) {}
@@ -143,6 +151,7 @@ void Runtime::stop() {
   runtime->finish_behind_program();
   forget_attachments();
   forget_tuning();
+  forget_summary_operation();
   write_run_report(*runtime);
   delete runtime;
 }

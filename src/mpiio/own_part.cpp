@@ -49,6 +49,8 @@ void record(const OwnPart& part, trace::Phase phase, int64_t begin_ns) {
 Status write_pieces(const OwnPart& part) {
   Status status;
   const int64_t begin_ns = now_ns();
+  const RangeLock lock(part.file, F_RDLCK,
+                       part.file.lock_writes ? part.own->hull() : plan::Extent{});
   for_each_run(part, [&](std::span<std::byte> run, int64_t offset, int64_t position) {
     if (run.data() == part.bounce.data()) copy_memory(part, position, run, false);
     const Status done = write_fully(*part.file.os, part.file.fd, run, offset);

@@ -33,6 +33,8 @@ class MemoryFile : public Os {
     memcpy(bytes.data() + offset, data, size);
     return int64_t(size);
   }
+  int lock(int, short, int64_t, int64_t) override { return 0; }
+  int locked_by_others(int, int64_t, int64_t) override { return 0; }
 };
 
 /// One rank's access of a strided view from strided memory.
