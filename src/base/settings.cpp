@@ -68,11 +68,12 @@ constexpr Setting kTable[] = {
      "in "
      "memory that they have in common, to be sent as one message; auto is where they have little "
      "each."},
-    {"io.nonblocking", "HAICHI_IO_NONBLOCKING", "haichi_nonblocking", Kind::choice, "now",
-     "now|thread",
+    {"io.nonblocking", "HAICHI_IO_NONBLOCKING", "haichi_nonblocking", Kind::choice, "auto",
+     "auto|now|thread",
      "When a rank carries out its part of a nonblocking collective access: now, within the call, "
-     "or "
-     "behind the program, by a thread of haichi's own that calls no MPI function."},
+     "or behind the program, by a thread of haichi's own that calls no MPI function; auto is now, "
+     "but leaves it to an MPI library with ROMIO unless io.library is off. The hint chooses "
+     "between now and thread."},
     {"io.order", "HAICHI_IO_ORDER", "haichi_comm_order", Kind::choice, "nd_rank_shift",
      "rank|pairwise|nd_shift|nd_rank_shift",
      "Order in which a rank issues its messages of an exchange (paper 000, section 3)."},

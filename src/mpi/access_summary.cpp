@@ -24,6 +24,9 @@ enum Entry {
   minus_hull_end,
   minus_most,
   minus_slot,
+  off,
+  minus_stripe,
+  minus_stripes,
   first_sum,
   spans = first_sum,
   bytes,
@@ -62,7 +65,7 @@ Operation& kept_operation() {
   return *operation;
 }
 
-void enter(Entries& own, const FileState& state, const Request& request) {
+void enter(Entries& own, FileState& state, const Request& request) {
   const mpiio::Access& access = request.access;
   const plan::Extent hull = access.hull();
   const int64_t size = access.end() - access.begin();
@@ -75,6 +78,10 @@ void enter(Entries& own, const FileState& state, const Request& request) {
   own[minus_hull_end] = access.empty() ? 0 : -hull.end;
   own[minus_most] = -size;
   own[minus_slot] = state.rank == 0 ? -state.slot : 0;
+  own[off] = state.switched_off();
+  const Striping striping = state.rank == 0 ? state.striping().value_or(Striping{}) : Striping{};
+  own[minus_stripe] = -striping.unit;
+  own[minus_stripes] = -striping.count;
   own[spans] = hull.size();
   own[bytes] = size;
   own[blocks] = access.empty() ? 0 : access.blocks();
@@ -105,6 +112,8 @@ Result<AccessSummary> summarize(FileState& state, const Request& request) {
   summary.same_hints = all[hints] == -all[minus_hints];
   summary.library_writes = all[nothing_under_way] == 0;
   summary.slot = all[minus_slot] == 0 ? -1 : -all[minus_slot];
+  summary.all_off = all[off] != 0;
+  summary.striping = {-all[minus_stripe], -all[minus_stripes]};
   if (all[ranks] > 0) summary.demand.hull = {all[hull_begin], -all[minus_hull_end]};
   summary.demand.spans = all[spans];
   summary.demand.bytes = all[bytes];

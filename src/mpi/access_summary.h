@@ -16,6 +16,8 @@ struct AccessSummary {
   bool can = false;             ///< every rank can take the call
   bool same_hints = false;      ///< every rank has the same hints in force
   bool library_writes = false;  ///< nonblocking writes of the library may be under way
+  bool all_off = false;         ///< every rank was told to leave the file alone
+  Striping striping;            ///< as rank 0's descriptor tells; 0, 0: it does not
   int64_t slot = -1;            ///< of the handle, see mpiio/file_lock.h
   mpiio::Demand demand;
 };

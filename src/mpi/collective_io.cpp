@@ -55,6 +55,7 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   // So no read-modify-write of an aggregator can undo what a thread of another rank writes.
   state.backlog.finish();
   if (call.direction == Direction::write) state.note_writer();
+  if (state.handed_back) return {};
   Doze& doze = state.doze[int(call.direction)];
   if (doze.goes_on()) return {};
   CallRecord record = begin_record(state, call.name);
@@ -64,6 +65,7 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   const auto summary = summarize(state, request);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
   CollectiveOutcome outcome;
+  if (summary) state.take_agreed(summary->all_off, summary->striping);
   if (const std::string why_not = objection(request, summary); !why_not.empty()) {
     record.why.push_back(why_not);
     if (request.refusal.empty())

@@ -64,14 +64,18 @@ std::optional<std::string> posix_path(std::string_view filename) {
   return std::string(filename);
 }
 
-FileState::FileState(Runtime& runtime_, MPI_Comm own_comm, std::string path_, int amode_)
-    : runtime(runtime_),
-      comm(own_comm),
+FileState::FileState(std::shared_ptr<FileGroup> of, std::string path_, int amode_)
+    : group(std::move(of)),
+      runtime(group->runtime),
+      comm(group->comm),
       path(std::move(path_)),
       amode(amode_),
+      rank(group->rank),
+      placement(group->placement),
+      world_rank(group->world_rank),
       user_etype(handles().datatype_null),
       user_filetype(handles().datatype_null),
-      settings_(runtime_.settings) {
+      settings_(runtime.settings) {
   record.path = path;
 }
 
@@ -130,8 +134,18 @@ std::string FileState::config_list() const {
   return each > 0 ? fmt::format("*:{}", each) : "";
 }
 
-std::optional<Striping> FileState::striping() const {
-  return fd_ >= 0 ? lustre_striping(fd_) : std::nullopt;
+std::optional<Striping> FileState::striping() {
+  if (agreed_ || fd_ < 0) return std::nullopt;
+  return lustre_striping(fd_);
+}
+
+void FileState::take_agreed(bool all_off, const Striping& striping) {
+  if (agreed_) return;
+  agreed_ = true;
+  handed_back = all_off;
+  if (all_off)
+    runtime.note(fmt::format("{}: handed back to the MPI library: io.enable is off", path));
+  if (striping.unit > 0) take_striping(striping);
 }
 
 void FileState::take_striping(const Striping& striping) {

@@ -15,6 +15,7 @@
 #include "base/lustre.h"
 #include "base/settings.h"
 #include "mpi/backlog.h"
+#include "mpi/file_group.h"
 #include "mpi/node_memory.h"
 #include "mpi/outcome.h"
 #include "mpi/presence.h"
@@ -26,8 +27,6 @@
 #include "placement/placement.h"
 
 namespace haichi::mpi {
-
-class TuningGroup;
 
 /// The split collectives (MPI 4.1, section 14.4.5).
 enum class Split {
@@ -69,15 +68,15 @@ class Doze {
 };
 
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
-/// on all ranks; files without a state are passed through. Owns a communicator and a descriptor of
-/// its own, and duplicates of the view's types.
+/// on all ranks; files without a state are passed through. Owns a descriptor of its own, and
+/// duplicates of the view's types.
 ///
 /// `mutex` guards what a thread may ask for while another is in a collective call of the file:
 /// hints, the record, what is split, the user's types. Nobody holds it while waiting for other
 /// ranks. The rest changes in collective calls alone, of which MPI allows one at a time.
 class FileState {
  public:
-  FileState(Runtime& runtime, MPI_Comm own_comm, std::string path, int amode);
+  FileState(std::shared_ptr<FileGroup> group, std::string path, int amode);
   ~FileState();
   FileState(const FileState&) = delete;
   FileState& operator=(const FileState&) = delete;
@@ -86,8 +85,10 @@ class FileState {
   void take_hints(MPI_Info info);
   /// Takes how the file is striped, as its file system says: the hints only asked for it.
   void take_striping(const Striping& striping);
-  /// What this rank's descriptor tells of it.
-  std::optional<Striping> striping() const;
+  /// What this rank's descriptor tells of it; asked for once.
+  std::optional<Striping> striping();
+  /// What the first agreement of the ranks tells of the file.
+  void take_agreed(bool all_off, const Striping& striping);
   /// Writes the hints in force into an info object of MPI_File_get_info.
   void give_hints(MPI_Info info) const;
   /// Remembers the view that the real library just accepted. A view that haichi cannot use makes
@@ -147,22 +148,23 @@ class FileState {
   void note_memory(const mpiio::Pattern& pattern);
   void note_others(int64_t bytes);
 
+  const std::shared_ptr<FileGroup> group;
   Runtime& runtime;
   std::mutex mutex;
   const MPI_Comm comm;
   const std::string path;
   const int amode;
-  int rank = 0;
-  placement::Placement placement;
-  std::vector<int> world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
+  const int rank;
+  const placement::Placement& placement;
+  const std::vector<int>& world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
 
   mpiio::View view;
   int64_t etype_size = 1;
   bool view_substituted = false;           ///< the real library got equivalents of these types
   MPI_Datatype user_etype, user_filetype;  ///< MPI_DATATYPE_NULL unless view_substituted
 
-  /// Every rank has a descriptor, and not every rank was told at open to leave the file alone.
-  bool nonblocking_too = false;
+  /// All ranks were told at open to leave the file alone; found out by the first agreement.
+  bool handed_back = false;
   std::optional<SplitAccess> split;  ///< that has begun and not ended
   Doze doze[2];                      ///< by direction
   /// Of the handle among those who write to the file; -1: nobody could be told. Rank 0's counts.
@@ -177,8 +179,6 @@ class FileState {
   /// Of nonblocking accesses that are carried out behind the program.
   Backlog backlog;
 
-  std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
-
   FileRecord record;
 
  private:
@@ -190,6 +190,7 @@ class FileState {
 
   std::atomic<const void*> writer_ = nullptr;  // the thread that writes
   std::unique_ptr<Presence> second_writer_;    // under `mutex`
+  bool agreed_ = false;                        // take_agreed() was called
   Settings settings_;
   std::string view_refusal_;
   std::string converted_by_;  ///< data representation that is not native

@@ -16,6 +16,7 @@
 #include "mpi/discover.h"
 #include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
+#include "mpi/file_group.h"
 #include "mpi/machine_file.h"
 #include "mpi/run_report.h"
 
@@ -151,6 +152,7 @@ void Runtime::stop() {
   runtime->finish_behind_program();
   forget_attachments();
   forget_tuning();
+  forget_file_groups();
   forget_summary_operation();
   write_run_report(*runtime);
   delete runtime;
