@@ -15,6 +15,7 @@
 #include "mpi/discover.h"
 #include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
+#include "mpi/kept_types.h"
 #include "mpi/machine_file.h"
 #include "mpi/run_report.h"
 
@@ -143,6 +144,7 @@ void Runtime::stop() {
   runtime->finish_behind_program();
   forget_attachments();
   forget_tuning();
+  stop_keeping_types();
   write_run_report(*runtime);
   delete runtime;
 }
