@@ -17,6 +17,7 @@
 #include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/file_group.h"
+#include "mpi/kept_types.h"
 #include "mpi/machine_file.h"
 #include "mpi/run_report.h"
 
@@ -154,6 +155,7 @@ void Runtime::stop() {
   forget_tuning();
   forget_file_groups();
   forget_summary_operation();
+  stop_keeping_types();
   write_run_report(*runtime);
   delete runtime;
 }
