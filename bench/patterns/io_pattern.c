@@ -76,6 +76,8 @@ static pattern_t read_pattern(int argc, char** argv) {
   if (f->piece < 1 || f->pieces < 1 || f->calls < 1 || p.opens < 1 || p.depth < 1 ||
       p.memory_piece < 1)
     words_refuse("piece, pieces, calls, opens, depth and memory-piece are 1 at least");
+  if (!p.view && !call_has_offset(p.call) && p.call != kOrdered)
+    words_refuse("without a view and an offset all ranks write the same bytes");
   if (f->unknowns && !p.each) words_refuse("unknowns=%s needs views=each", f->unknowns);
   return p;
 }
