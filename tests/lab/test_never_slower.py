@@ -157,6 +157,30 @@ def test_no_more_is_asked_than_stock_reaches_against_itself() -> None:
     assert (share.wanted, share.ratio, share.reached) == (0.5, 0.5, True)
 
 
+def test_memory_is_compared_at_its_peak() -> None:
+    rows = [row_of([1], [1], [1]) for _ in range(3)]
+    for row, more in zip(rows, (500, 100, 7000), strict=True):
+        row.peaks = {STOCK: 900, AGAIN: 1000, HAICHI: 1000 + more}
+    assert [kib for kib, _ in never_slower_figures.more_memory(rows)] == [100, 500, 7000]
+
+
+def test_an_interrupt_ends_with_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    def once(row: Row, place: object, repetitions: int, yields: str) -> None:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(row.pattern.name)
+        row.starts += 1
+
+    monkeypatch.setattr(mpi, "find", lambda name: OPENMPI)
+    monkeypatch.setattr(start, "measure", once)
+    asked = never_slower.Asked(mpis=["openmpi"], places=ONE[:1])
+    measurement, rows = never_slower.measure(asked, lambda text: None)
+    assert [row.pattern.name for row in rows] == done
+    assert len(measurement.cases) == 6
+
+
 def test_nothing_measured_reaches_nothing() -> None:
     assert not all(claim.reached for claim in never_slower_figures.claims([], 0))
 
@@ -260,6 +284,24 @@ def test_what_runs_one_alone() -> None:
         "./haichi measure never-slower --only draw-17 --random --seed 9 --nodes 4x4 --mpi openmpi"
     )
     assert [str(w) for w in never_slower.places_of(["one", "4x4"], [4])] == ["1x4", "4x4"]
+
+
+def test_what_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi, "find", lambda name: mpi.Mpi(name, name, Path("/bin/true")))
+
+    def names(*only: str, draws: int = 0) -> list[str]:
+        asked = never_slower.Asked(
+            mpis=["openmpi"], places=ONE[:1], named=not draws, draws=draws, only=only
+        )
+        return [row.pattern.name for row in never_slower.rows_of(asked)]
+
+    # A whole name is that one alone, a part all that have it.
+    assert names("bytes-64") == ["bytes-64"]
+    assert names("btio-s", "ior-hard") == ["btio-steps", "btio-small", "ior-hard"]
+    assert len(names()) == len(never_slower_draw.named())
+    # The only draw need not be among the first.
+    assert names("draw-1000", draws=5) == ["draw-1000"]
+    assert names(draws=3) == ["draw-0", "draw-1", "draw-2"]
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,10 @@ def never_slower_command(
         float | None, typer.Option(min=0, help="Ends with what is done by then.")
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="A pattern, such as ior-hard or draw-17, or a part of names.")
+        list[str] | None,
+        typer.Option(
+            help="A pattern, such as ior-hard or draw-17, or a part of names; repeatable."
+        ),
     ] = None,
     repetitions: Repetitions = 3,
     looks: Annotated[
@@ -336,7 +339,7 @@ def never_slower_command(
             named=named is not False,
             draws=0 if named else number,
             seed=seed,
-            only=only,
+            only=only or [],
             repetitions=repetitions,
             looks=looks,
             minutes=minutes,

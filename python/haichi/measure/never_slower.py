@@ -35,7 +35,7 @@ class Asked:
     named: bool = True
     draws: int = 0
     seed: int = 1
-    only: str | None = None
+    only: Sequence[str] = ()
     repetitions: int = 3
     looks: int = 2  # at what is slower, after the first
     minutes: float | None = None
@@ -75,24 +75,33 @@ def rows_of(asked: Asked) -> list[Row]:
     for number in _numbers(asked):
         drawn = draws.draw(asked.seed, number, asked.places, asked.mpis)
         found.append(Row(drawn.pattern, drawn.where, mpis[drawn.mpi]))
-    if asked.only:
-        names = {row.pattern.name for row in found}
-        # A whole name is that one alone, a part of it all that have it.
-        exact = asked.only in names
-        found = [
+    return _chosen(found, asked.only)
+
+
+def _chosen(rows: Sequence[Row], only: Sequence[str]) -> list[Row]:
+    """Those whose name is one of the words, or, of a word that is no name, all that have it in
+    theirs; in the order of the words. All, if there are none."""
+    if not only:
+        return list(rows)
+    names = {row.pattern.name for row in rows}
+    found: dict[int, Row] = {}
+    for word in only:
+        hits = [
             row
-            for row in found
-            if row.pattern.name == asked.only or (not exact and asked.only in row.pattern.name)
+            for row in rows
+            if row.pattern.name == word or (word not in names and word in row.pattern.name)
         ]
-        if not found:
-            raise mpi.Missing(f"--only {asked.only}: no pattern has that in its name; see --list")
-    return found
+        if not hits:
+            raise mpi.Missing(f"--only {word}: no pattern has that in its name; see --list")
+        found |= {id(row): row for row in hits}
+    return list(found.values())
 
 
 def _numbers(asked: Asked) -> Iterable[int]:
-    """Of the draws; a single one that is asked for is made without those before it."""
-    if asked.draws and (single := re.fullmatch(r"draw-(\d+)", asked.only or "")):
-        return (int(single[1]),)
+    """Of the draws; those that are asked for by name are made without the ones before them."""
+    drawn = [re.fullmatch(r"draw-(\d+)", word) for word in asked.only]
+    if asked.draws and drawn and all(drawn):
+        return [int(each[1]) for each in drawn if each]
     return range(asked.draws)
 
 
@@ -119,23 +128,20 @@ class Places:
 def measure(asked: Asked, progress: Callable[[str], None]) -> tuple[Measurement, list[Row]]:
     """Runs everything, or what there is time for."""
     rows = rows_of(asked)
-    end = time.monotonic() + 60 * asked.minutes if asked.minutes else None
     with ExitStack() as stack:
         places = Places(asked.rate, stack)
         first = places.at(rows[0].where)
         environment = record.environment(first, asked.yields)
-        for number, row in enumerate(_in_time(rows, end), 1):
-            progress(f"{number}/{len(rows)}  {row.title}")
-            never_slower_start.measure(row, places.at(row.where), asked.repetitions, asked.yields)
-        done = [row for row in rows if row.starts]
-        for look in range(asked.looks):
-            slow = figures.suspects(done)
-            for number, row in enumerate(_in_time(slow, end), 1):
-                progress(f"look {look + 2}, {number}/{len(slow)}  {row.title}")
-                more = row.starts
-                never_slower_start.measure(row, places.at(row.where), more, asked.yields)
+        try:
+            _all_looks(rows, places, asked, progress)
+        except KeyboardInterrupt:
+            progress("interrupted: what is done counts")
         environment.place = places.description
     environment.load_after = record.load()
+    done = [row for row in rows if row.starts]
+    for row in done:
+        for variant, kib in row.peaks.items():
+            row.cases[variant].notes.append(f"peak memory of a rank: {kib} KiB")
     found = figures.ratios(done)
     return (
         Measurement(
@@ -147,6 +153,21 @@ def measure(asked: Asked, progress: Callable[[str], None]) -> tuple[Measurement,
         ),
         done,
     )
+
+
+def _all_looks(
+    rows: Sequence[Row], places: Places, asked: Asked, progress: Callable[[str], None]
+) -> None:
+    """Measures all rows, then those that seem slower, as far as time goes."""
+    end = time.monotonic() + 60 * asked.minutes if asked.minutes else None
+    for number, row in enumerate(_in_time(rows, end), 1):
+        progress(f"{number}/{len(rows)}  {row.title}")
+        never_slower_start.measure(row, places.at(row.where), asked.repetitions, asked.yields)
+    for look in range(asked.looks):
+        slow = figures.suspects([row for row in rows if row.starts])
+        for number, row in enumerate(_in_time(slow, end), 1):
+            progress(f"look {look + 2}, {number}/{len(slow)}  {row.title}")
+            never_slower_start.measure(row, places.at(row.where), row.starts, asked.yields)
 
 
 def _in_time(rows: Sequence[Row], end: float | None) -> Iterator[Row]:
@@ -178,6 +199,12 @@ def show(console: Console, measurement: Measurement, rows: Sequence[Row], asked:
     stock = figures.distribution(figures.noises(found))
     console.print(f"stock / haichi: {never_slower_picture.words(ours)}")
     console.print(f"stock / stock:  {never_slower_picture.words(stock)}")
+    if more := figures.more_memory(rows):
+        (typical, _), (most, row) = more[len(more) // 2], more[-1]
+        console.print(
+            f"memory of a rank at its peak: {typical / 1024:.1f} MiB more under haichi in the "
+            f"median, {most / 1024:.1f} at most ({row.title})"
+        )
     for row, problem in figures.failures(rows):
         console.print(f"failed under haichi: {row.title}: {problem}", markup=False)
         console.print(f"    {alone(row, asked)}", markup=False)

@@ -118,6 +118,16 @@ def noises(found: Sequence[Ratio]) -> list[float]:
     return [ratio.noise for ratio in found if ratio.noise is not None]
 
 
+def more_memory(rows: Sequence[Row]) -> list[tuple[int, Row]]:
+    """KiB that a rank has more under haichi than with stock, at its peak; the most comes last."""
+    found = []
+    for row in rows:
+        stock = max(row.peaks.get(variant, 0) for variant in (STOCK, AGAIN))
+        if stock and HAICHI in row.peaks:
+            found.append((row.peaks[HAICHI] - stock, row))
+    return sorted(found, key=lambda each: each[0])
+
+
 def claims(found: Sequence[Ratio], failed: int) -> list[Claim]:
     """What was to be reached. Where stock against itself does not reach the share, more cannot be
     asked of haichi."""

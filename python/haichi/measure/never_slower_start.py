@@ -35,6 +35,7 @@ class Row:
     cases: dict[str, Case] = field(default_factory=dict)
     rounds: str = ""  # of writes and reads, as the program takes it; empty: not known yet
     starts: int = 0  # of each variant, so far
+    peaks: dict[str, int] = field(default_factory=dict)  # KiB of a rank at most, by variant
 
     def __post_init__(self) -> None:
         for variant in VARIANTS:
@@ -89,6 +90,7 @@ def _start(row: Row, case: Case, place: Place, yields: str) -> None:
     elif outcome.code != 0:
         case.problems.append(f"exit {outcome.code} after its result was out")
     add(case, result)
+    row.peaks[case.variant] = max(row.peaks.get(case.variant, 0), result.get("peak_kib", 0))
     if not row.rounds:
         row.rounds = rounds_of(result)
 
