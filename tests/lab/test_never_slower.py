@@ -152,9 +152,11 @@ def test_claims_and_suspects() -> None:
 
 
 def test_no_more_is_asked_than_stock_reaches_against_itself() -> None:
-    noisy = [row_of([1], [2], [1.4]), row_of([2], [1], [1.6])]
+    # Half of the ratios stock / stock are below: 0.5, less two standard errors of 0.05.
+    noisy = [row_of([1], [2], [1.4]), row_of([2], [1], [1.6])] * 100
     share = never_slower_figures.claims(never_slower_figures.ratios(noisy), 0)[0]
-    assert (share.wanted, share.ratio, share.reached) == (0.5, 0.5, True)
+    assert (share.wanted, share.ratio) == (pytest.approx(0.4), 0.5)
+    assert share.reached
 
 
 def test_memory_is_compared_at_its_peak() -> None:

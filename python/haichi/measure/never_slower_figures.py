@@ -129,10 +129,13 @@ def more_memory(rows: Sequence[Row]) -> list[tuple[int, Row]]:
 
 
 def claims(found: Sequence[Ratio], failed: int) -> list[Claim]:
-    """What was to be reached. Where stock against itself does not reach the share, more cannot be
-    asked of haichi."""
+    """What was to be reached. Where stock against itself does not reach the share, no more can be
+    asked of haichi than that, less two standard errors of the difference."""
     ours, stock = distribution([r.value for r in found]), distribution(noises(found))
-    wanted = min(SHARE, stock.share) if stock else SHARE
+    wanted = SHARE
+    if stock and stock.share < SHARE:
+        error = math.sqrt(2 * stock.share * (1 - stock.share) / stock.count)
+        wanted = max(0.0, stock.share - 2 * error)
     slow = [ratio for ratio in found if ratio.surely_below(FLOOR)]
     return [
         Claim(
@@ -176,7 +179,7 @@ def table(found: Sequence[Ratio], calls: Sequence[Ratio]) -> Table:
     made = Table(title="stock / haichi, the worst first", title_justify="left")
     for column in ("pattern", "place", "MPI", "what"):
         made.add_column(column, no_wrap=True)
-    for column in ("stock ms", "haichi ms", "ratio", "at best", "fastest", "calls", "stock/stock"):
+    for column in ("stock ms", "haichi ms", "ratio", "at best", "fastest", "calls", "noise"):
         made.add_column(column, justify="right")
     for r in sorted(found, key=lambda r: r.value):
         value = f"{r.value:.2f}"
