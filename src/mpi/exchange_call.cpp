@@ -124,7 +124,7 @@ Status by_schedule(CommState& state, const ExchangeCall& call, const Candidate& 
   if (packed_receive && call.in_place) packed_receive->pack_block(state.rank, state.own);
   const auto whole = candidate.schedule(view.exchange);
   plan::SplitMessages schedule(*whole);
-  Executor executor(state.own, kTag, nullptr);
+  Executor executor(state.own, kTag, nullptr, nullptr, kWaitingOfExchanges);
   Status done = executor.run(schedule, buffers);
   if (done && packed_receive) packed_receive->unpack(state.own);
   return done;

@@ -36,8 +36,9 @@ struct Executor::Transfer {
   bool arrived = false;  // received, waiting for its turn to be scattered
 };
 
-Executor::Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeeting* meeting)
-    : comm_(comm), tag_(tag), observer_(observer), meeting_(meeting) {}
+Executor::Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeeting* meeting,
+                   Waiting waiting)
+    : comm_(comm), tag_(tag), observer_(observer), meeting_(meeting), waiting_(waiting) {}
 
 Executor::~Executor() = default;
 
@@ -179,8 +180,9 @@ Status Executor::progress(bool& any) {
   indices_.resize(requests_.size());
   statuses_.resize(requests_.size());
   int done = 0;
-  const int code = real().Testsome(int(requests_.size()), requests_.data(), &done, indices_.data(),
-                                   statuses_.data());
+  const auto some = waiting_ == Waiting::polling ? real().Testsome : real().Waitsome;
+  const int code =
+      some(int(requests_.size()), requests_.data(), &done, indices_.data(), statuses_.data());
   if (code != MPI_SUCCESS && !only_truncated(code, done))
     return fail(EIO, "a message between ranks failed");
   if (done == MPI_UNDEFINED) return {};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "mpi/compat/waiting.h"
 #include "plan/schedule.h"
 
 namespace haichi::mpi {
@@ -48,7 +49,9 @@ class NodeMeeting {
 class Executor {
  public:
   /// `meeting` is for schedules with node_meet; it may be null for others.
-  Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeeting* meeting = nullptr);
+  /// `waiting`: in_the_library is for schedules that wait for nothing but messages.
+  Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeeting* meeting = nullptr,
+           Waiting waiting = Waiting::polling);
   ~Executor();
 
   /// Fails only if the MPI library refuses a message; failures of the file are the buffers' affair.
@@ -83,6 +86,7 @@ class Executor {
   const int tag_;
   ExecutionObserver* const observer_;
   NodeMeeting* const meeting_;
+  const Waiting waiting_;
   bool arrived_ = false;  // at a meeting that this rank has not waited for
   plan::Buffers* buffers_ = nullptr;
   std::vector<MPI_Request> requests_;  // parallel to transfers_
