@@ -26,24 +26,17 @@ MPI_Comm own_communicator(MPI_Comm comm) {
   int size = 0;
   MPI_Comm own = h.comm_null;
   if (real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2) return h.comm_null;
+  if (!world_ranks(comm)) return h.comm_null;  // before anything collective: see discover.h
   if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return h.comm_null;
   real().Comm_set_errhandler(own, h.errors_return);
   return own;
-}
-
-/// Rank in MPI_COMM_WORLD of each rank of `comm`; nothing if some rank is of another world.
-std::optional<std::vector<int>> ranks_of_this_world(MPI_Comm comm) {
-  auto ranks = world_ranks(comm);
-  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end())
-    return std::nullopt;
-  return std::move(*ranks);
 }
 
 /// This rank's state of a file that it has opened, or null if it cannot take it.
 std::shared_ptr<FileState> own_state(Runtime& runtime, MPI_Comm own, const char* filename,
                                      int amode, MPI_Info info) try {
   auto path = posix_path(filename);
-  const auto world_rank = ranks_of_this_world(own);
+  const auto world_rank = world_ranks(own);
   const auto where = placement_of(own, runtime.world);
   if (!path || !where || !world_rank) return nullptr;
   auto state = std::make_shared<FileState>(runtime, own, std::move(*path), amode);

@@ -30,6 +30,16 @@ constexpr int64_t kMaxEventsOfJob = 1 << 20;
 // What is to be done behind the program may keep so many bytes, which are datatypes.
 constexpr int64_t kMostBehind = 16 << 20;
 
+/// A world that another one has spawned has its own ranks: a placement that came with the
+/// launcher's environment is not of it, and its report must not replace its parents'.
+void take_for_spawned(Settings& settings) {
+  MPI_Comm parent = handles().comm_null;
+  if (real().Comm_get_parent(&parent) != MPI_SUCCESS || parent == handles().comm_null) return;
+  (void)settings.set("placement", "", "spawned");
+  const std::string& file = settings.text("report.file");
+  if (!file.empty()) (void)settings.set("report.file", file + ".spawned-%p", "spawned");
+}
+
 /// Rank 0's settings as `key=value` lines, so that all ranks act alike even where the launcher did
 /// not pass the environment on.
 struct SharedSettings {
@@ -103,6 +113,7 @@ void Runtime::start() {
   int rank;
   if (get() != nullptr || real().Comm_rank(h.comm_world, &rank) != MPI_SUCCESS) return;
   Settings settings = Settings::from_environment(environ);
+  take_for_spawned(settings);
   if (rank == 0)
     for (const std::string& problem : settings.problems()) log(LogLevel::warn, "{}", problem);
   SharedSettings shared = collect(settings);
