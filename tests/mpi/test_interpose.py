@@ -267,3 +267,18 @@ def test_stacks_with_another_tool(mpi: Mpi, kind: str, first: str, tmp_path: Pat
         assert said == 2 * ["other tool: 2 opened, 0 written"]
     else:
         assert said == []
+
+
+def test_settings_of_any_length_reach_all_ranks(mpi: Mpi, tmp_path: Path) -> None:
+    """Rank 0's settings count for all, also where they are long and the others have none."""
+    argv, _ = program(mpi, "c")
+    report = tmp_path / "report.json"
+    decisions = "/".join([str(tmp_path)] + 30 * ["x" * 200])
+    long = mpi.preload(HAICHI_REPORT=str(report), HAICHI_COLLECTIVES_DECISIONS=decisions)
+    plain = [f"{key}={value}" for key, value in mpi.preload().items()]
+    words = [*argv, tmp_path / "data", ":", "-n", "1", "env", *plain, *argv, tmp_path / "data"]
+    done = mpi.run(1, words, long, timeout=60, check=True)
+    assert "intact" in done.stdout
+    settings = {each["key"]: each["value"] for each in json.loads(report.read_text())["settings"]}
+    assert settings["collectives.decisions"] == decisions
+    assert "MPI_File_write_all" in handled(report)
