@@ -22,8 +22,6 @@ std::optional<Neighbourhood> agreed_neighbourhood(MPI_Comm comm) {
 /// The placement of a communicator that may be taken. The same answer on all of its ranks.
 std::optional<placement::Placement> placement_if_taken(const Runtime& runtime,
                                                        const std::vector<int>& world_rank) {
-  for (const int rank : world_rank)
-    if (rank == MPI_UNDEFINED) return std::nullopt;  // of another MPI_COMM_WORLD
   auto placement = runtime.world.subset(world_rank);
   if (never_taken(runtime, placement)) return std::nullopt;
   return placement;

@@ -146,7 +146,6 @@ Result<std::vector<int>> CommState::seats(const machine::Machine& machine,
     std::vector<int> taken;
     for (int node = 0; node < placement.nodes(); ++node) {
       const int first = (*ranks)[size_t(placement.ranks_on(node)[0])];
-      if (first == MPI_UNDEFINED) return fail(EINVAL, "a node is not of MPI_COMM_WORLD");
       taken.push_back(machine.seats[size_t(runtime.world.node_of(first))]);
     }
     return taken;

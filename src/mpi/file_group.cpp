@@ -1,9 +1,7 @@
 #include "mpi/file_group.h"
 
-#include <algorithm>
 #include <mutex>
 #include <new>
-#include <optional>
 
 #include "generated/real.h"
 #include "mpi/access_summary.h"
@@ -48,18 +46,10 @@ MPI_Comm own_communicator(MPI_Comm comm) {
   return own;
 }
 
-/// Rank in MPI_COMM_WORLD of each rank of `comm`; nothing if some rank is of another world.
-std::optional<std::vector<int>> ranks_of_this_world(MPI_Comm comm) {
-  auto ranks = world_ranks(comm);
-  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end())
-    return std::nullopt;
-  return std::move(*ranks);
-}
-
 /// This rank's, before the ranks agree on it; owns `own` if it is made.
 std::shared_ptr<FileGroup> own_group(Runtime& runtime, MPI_Comm own) try {
   auto where = placement_of(own, runtime.world);
-  auto world_rank = ranks_of_this_world(own);
+  auto world_rank = world_ranks(own);
   if (!where || !world_rank || !can_summarize()) return nullptr;
   return std::make_shared<FileGroup>(runtime, own, std::move(*where), std::move(*world_rank));
 } catch (const std::bad_alloc&) {
@@ -100,6 +90,7 @@ std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
     return nullptr;
   const bool may_keep = !runtime.threads_may_write;
   if (auto known = may_keep ? find_group(comm) : nullptr) return known;
+  if (!world_ranks(comm)) return nullptr;  // before anything collective: see discover.h
   MPI_Comm own = own_communicator(comm);
   if (own == handles().comm_null) return nullptr;
   auto group = own_group(runtime, own);
