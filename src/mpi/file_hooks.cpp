@@ -14,22 +14,12 @@
 #include "mpi/discover.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/file_state.h"
+#include "mpi/private_comm.h"
 
 namespace haichi::mpi {
 namespace {
 
 constinit std::atomic<int64_t> g_files_opened = 0;
-
-/// haichi's own communicator for a file, or MPI_COMM_NULL if there is nothing to gain or to be had.
-MPI_Comm own_communicator(MPI_Comm comm) {
-  const Handles& h = handles();
-  int size = 0;
-  MPI_Comm own = h.comm_null;
-  if (real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2) return h.comm_null;
-  if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return h.comm_null;
-  real().Comm_set_errhandler(own, h.errors_return);
-  return own;
-}
 
 /// Rank in MPI_COMM_WORLD of each rank of `comm`; nothing if some rank is of another world.
 std::optional<std::vector<int>> ranks_of_this_world(MPI_Comm comm) {
@@ -121,14 +111,14 @@ std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char
 
 int on_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   Runtime* const runtime = Runtime::get();
-  MPI_Comm own = runtime ? own_communicator(comm) : handles().comm_null;
+  const MPI_Comm own = runtime ? take_private_comm(comm) : handles().comm_null;
   const int result = real().File_open(comm, filename, amode, info, fh);
   if (own == handles().comm_null) return result;
   auto state = make_state(*runtime, own, filename, amode, info, result == MPI_SUCCESS);
   if (state)
     FileTable::get().add(*fh, std::move(state));
   else
-    real().Comm_free(&own);
+    give_back_private_comm(own);
   return result;
 }
 
@@ -136,10 +126,10 @@ int on_File_close(MPI_File* fh) {
   auto state = fh ? FileTable::get().remove(*fh) : nullptr;
   if (state) {
     state->backlog.finish();
-    MPI_Comm own = state->comm;
+    const MPI_Comm own = state->comm;
     keep_file_record(std::move(state->record));
     state.reset();  // our descriptor goes first: the file may be deleted on close
-    real().Comm_free(&own);
+    give_back_private_comm(own);
   }
   return real().File_close(fh);
 }
