@@ -5,6 +5,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/compat/nonblocking_alltoall.h"
 #include "mpi/discover.h"
+#include "mpi/private_comm.h"
 
 namespace haichi::mpi {
 namespace {
@@ -70,8 +71,10 @@ std::vector<CollectiveRecord> CommPeers::records() const {
 }
 
 void start_nonblocking() {
+  start_private_comms();
   const Runtime* const runtime = Runtime::get();
-  if (runtime == nullptr || runtime->settings.text("collectives.nonblocking") == "off" ||
+  if (runtime == nullptr || asking_comm() == handles().comm_null ||
+      runtime->settings.text("collectives.nonblocking") == "off" ||
       never_taken(*runtime, runtime->world))
     return;
   make_message_comm();

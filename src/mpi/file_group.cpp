@@ -8,6 +8,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
 #include "mpi/exchange_tuning.h"
+#include "mpi/private_comm.h"
 
 namespace haichi::mpi {
 namespace {
@@ -36,14 +37,6 @@ std::shared_ptr<FileGroup> find_group(MPI_Comm comm) {
       return group;
   }
   return nullptr;
-}
-
-/// A duplicate of the communicator, or MPI_COMM_NULL.
-MPI_Comm own_communicator(MPI_Comm comm) {
-  MPI_Comm own = handles().comm_null;
-  if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return handles().comm_null;
-  real().Comm_set_errhandler(own, handles().errors_return);
-  return own;
 }
 
 /// This rank's, before the ranks agree on it; owns `own` if it is made.
@@ -77,10 +70,7 @@ FileGroup::FileGroup(Runtime& r, MPI_Comm own, placement::Placement p, std::vect
       world_rank(std::move(world)),
       rank(rank_in(own)) {}
 
-FileGroup::~FileGroup() {
-  MPI_Comm own = comm;
-  real().Comm_free(&own);
-}
+FileGroup::~FileGroup() { give_back_private_comm(comm); }
 
 int64_t FileGroup::next_file() { return id_ + files_++; }
 
@@ -90,8 +80,7 @@ std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
     return nullptr;
   const bool may_keep = !runtime.threads_may_write;
   if (auto known = may_keep ? find_group(comm) : nullptr) return known;
-  if (!world_ranks(comm)) return nullptr;  // before anything collective: see discover.h
-  MPI_Comm own = own_communicator(comm);
+  const MPI_Comm own = take_private_comm(comm);
   if (own == handles().comm_null) return nullptr;
   auto group = own_group(runtime, own);
   // The first rank names the group; the smallest of all answers is the agreed one.
@@ -109,7 +98,7 @@ std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
   const int code =
       real().Allreduce(answer, agreed, answers, handles().int64, handles().op_min, own);
   if (code != MPI_SUCCESS || !agreed[made]) {
-    if (!group) real().Comm_free(&own);
+    if (!group) give_back_private_comm(own);
     return nullptr;
   }
   group->id_ = agreed[named];

@@ -19,7 +19,7 @@ namespace haichi::mpi {
 
 class TuningGroup;
 
-/// Owns its communicator, whose errors are returned. Where threads may open files at the same time
+/// Has a communicator of haichi's own (private_comm.h). Where threads may open files at the same time
 /// each file has a group of its own: two collectives at once on one communicator would be mixed up.
 class FileGroup {
  public:
