@@ -106,7 +106,8 @@ class Mpi:
     ) -> subprocess.CompletedProcess[str]:
         """Runs `argv` on `ranks` ranks and returns its exit code, output and errors as text.
 
-        HAICHI_* variables of this process are not passed on: a test says what it sets. `env`
+        HAICHI_* variables of this process are not passed on: a test says what it sets. Only, what is
+        tested is haichi, so the MPI library's own way is no candidate unless a test says so. `env`
         reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
         `launcher_env` the launcher. Past `timeout` every process started is killed, and
         subprocess.TimeoutExpired carries what they had written. With `check`, an exit code other
@@ -123,9 +124,8 @@ class Mpi:
         )
 
     def preload(self, *others: str | Path, **env: str) -> dict[str, str]:
-        """The environment of the raw preload line, with further objects and variables. What is
-        tested is haichi, so the MPI library's own way is no candidate unless a test says so."""
-        return self.stock(self.shim, *others, **{"HAICHI_IO_LIBRARY": "off", **env})
+        """The environment of the raw preload line, with further objects and variables."""
+        return self.stock(self.shim, *others, **env)
 
     def stock(self, *objects: str | Path, **env: str) -> dict[str, str]:
         """The environment without a shim: objects to load, and variables. Behind the objects comes
@@ -184,7 +184,8 @@ def run_bounded(
 
 
 def _environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
+    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
+    return {**own, "HAICHI_IO_LIBRARY": "off"}
 
 
 @functools.cache

@@ -56,6 +56,18 @@ bool looks_at_types_of_nothing() {
   });
 }
 
+bool gathers_uncommitted() {
+  static constinit std::atomic<Answer> known = Answer::unknown;
+  return !refused(known, [](MPI_Comm self) {
+    MPI_Datatype type;
+    if (real().Type_contiguous(1, handles().byte, &type) != MPI_SUCCESS) return int(MPI_ERR_OTHER);
+    char send[1] = {}, receive[1] = {};
+    const int result = real().Allgather(send, 1, handles().byte, receive, 1, type, self);
+    real().Type_free(&type);
+    return result;
+  });
+}
+
 bool refuses_same_buffers() {
   static constinit std::atomic<Answer> known = Answer::unknown;
   return refused(known, [](MPI_Comm self) {

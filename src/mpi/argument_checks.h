@@ -25,6 +25,10 @@ bool at_null(const void* begin, int64_t count, MPI_Datatype type);
 /// True if the library refuses MPI_DATATYPE_NULL for a block of no elements in an MPI_Alltoallw.
 bool looks_at_types_of_nothing();
 
+/// Whether the library receives an all-gather by a datatype that is not committed (Open MPI does).
+/// A rank alone that gives one must then not be left to it: the others do not wait there.
+bool gathers_uncommitted();
+
 /// True if the library refuses buffers that are the same on both sides. (Programs that give such
 /// ones are wrong, but not all libraries say so.)
 bool refuses_same_buffers();

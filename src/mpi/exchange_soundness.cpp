@@ -7,7 +7,7 @@ namespace {
 
 /// Puts a harmless datatype where there is nothing of it and no library looks. False if one that is
 /// looked at is unusable.
-bool make_types_usable(ExchangeSide& side) {
+bool make_types_usable(ExchangeSide& side, bool gathered) {
   MPI_Datatype known = handles().byte;  // mostly they are all the same
   for (size_t r = 0; r < side.types.size(); ++r) {
     MPI_Datatype& type = side.types[r];
@@ -15,7 +15,7 @@ bool make_types_usable(ExchangeSide& side) {
     const bool nothing = side.at_bytes && side.counts[r] == 0;
     if (nothing && !looks_at_types_of_nothing())
       type = handles().byte;
-    else if (usable(type))
+    else if (usable(type) || (gathered && type != handles().datatype_null && gathers_uncommitted()))
       known = type;
     else
       return false;
@@ -38,15 +38,16 @@ bool has_block_at_null(const ExchangeSide& side) {
   return false;
 }
 
-bool is_sound(ExchangeSide& side) {
-  return !side.has_negative_count() && side.buffer != MPI_IN_PLACE && make_types_usable(side) &&
-         !has_block_at_null(side);
+bool is_sound(ExchangeSide& side, bool gathered = false) {
+  return !side.has_negative_count() && side.buffer != MPI_IN_PLACE &&
+         make_types_usable(side, gathered) && !has_block_at_null(side);
 }
 
 }  // namespace
 
 std::optional<ExchangeCall> sound(ExchangeCall call) {
-  const bool fine = is_sound(call.send) && is_sound(call.receive);
+  const bool fine =
+      is_sound(call.send) && is_sound(call.receive, call.kind == collectives::Kind::all_gather);
   return fine ? std::optional(std::move(call)) : std::nullopt;
 }
 

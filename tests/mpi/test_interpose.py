@@ -201,7 +201,7 @@ def test_unsupported_mpi_is_left_alone(soname: str, has: str, says: str, tmp_pat
     assert mpis.run_bounded([str(main)]).returncode == 5
     done = mpis.run_bounded([str(main)], env={"LD_PRELOAD": str(shim("mpich"))})
     assert done.returncode == 5
-    assert re.fullmatch(rf"haichi: libhaichi-mpich.so is for MPICH, .* {says}: .*\n", done.stderr)
+    assert re.fullmatch(rf"haichi: libhaichi-mpich.so is for MPICH, .* {says}; .*\n", done.stderr)
 
 
 @pytest.mark.parametrize("abi", ABIS)
