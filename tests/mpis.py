@@ -106,9 +106,9 @@ class Mpi:
     ) -> subprocess.CompletedProcess[str]:
         """Runs `argv` on `ranks` ranks and returns its exit code, output and errors as text.
 
-        HAICHI_* variables of this process are not passed on: a test says what it sets. Only, what is
-        tested is haichi, so the MPI library's own way is no candidate unless a test says so. `env`
-        reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
+        HAICHI_* variables of this process are not passed on: a test says what it sets. Only, what
+        is tested is haichi, so the MPI library's own way is no candidate unless a test says so.
+        `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
         `launcher_env` the launcher. Past `timeout` every process started is killed, and
         subprocess.TimeoutExpired carries what they had written. With `check`, an exit code other
         than 0 is an AssertionError that shows both outputs.

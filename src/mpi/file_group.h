@@ -19,8 +19,9 @@ namespace haichi::mpi {
 
 class TuningGroup;
 
-/// Has a communicator of haichi's own (private_comm.h). Where threads may open files at the same time
-/// each file has a group of its own: two collectives at once on one communicator would be mixed up.
+/// Has a communicator of haichi's own (private_comm.h). Where threads may open files at the same
+/// time each file has a group of its own: two collectives at once on one communicator would be
+/// mixed up.
 class FileGroup {
  public:
   FileGroup(Runtime& runtime, MPI_Comm own, placement::Placement placement,

@@ -1,7 +1,5 @@
 #include "preload/entries.h"
 
-#include <unwind.h>
-
 #include <atomic>
 
 #include "preload/guard.h"
@@ -98,12 +96,8 @@ void fill(bool wrap, const Library& library) {
   }
 }
 
-_Unwind_Reason_Code stop(_Unwind_Context*, void*) { return _URC_END_OF_STACK; }
-
 bool settle() {
-  // The unwinder that is linked into the shim knows the registers only after its first use. The
-  // program's may ask it before, about our frames, when a callback throws or a thread is cancelled.
-  _Unwind_Backtrace(stop, nullptr);
+  prepare_unwinding();
   const Library library = find_library();
   const bool fits = say_whether_it_fits(library);
   fill(fits && mpi::active(), library);

@@ -1,6 +1,7 @@
 #include "preload/guard.h"
 
 #include <dlfcn.h>
+#include <unwind.h>
 
 #include <typeinfo>
 
@@ -27,6 +28,10 @@ const void* object_of(const void* address) {
 }
 
 }  // namespace
+
+void prepare_unwinding() noexcept {
+  _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_END_OF_STACK; }, nullptr);
+}
 
 bool thrown_by_haichi() noexcept {
   const std::type_info* const type = abi::__cxa_current_exception_type();

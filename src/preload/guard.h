@@ -41,6 +41,11 @@ inline bool passing(const void* frame = __builtin_frame_address(0)) {
 /// callback that MPI ran.
 bool thrown_by_haichi() noexcept;
 
+/// The unwinder that is linked into the shim knows the registers only after its first use. The
+/// program's may ask it before, about our frames, when a callback throws or a thread is cancelled:
+/// so this is called before any hook runs.
+void prepare_unwinding() noexcept;
+
 /// One line in the log: the hook of `name` threw. Does not throw.
 void report_thrown(const char* name, const char* what) noexcept;
 

@@ -96,6 +96,7 @@ TEST(GuardedTest, CancelledThreadUnwinds) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "to the thread sanitizer a thread cancelled in pause() never leaves that call";
 #endif
+  prepare_unwinding();
   pthread_t thread;
   static bool recovered = false;
   auto body = [](void*) -> void* {
