@@ -1,6 +1,7 @@
 #include "launch/config_file.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,19 +66,58 @@ size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> config_path(const Environment& environment) {
+std::string distrusted(const struct stat& folder, const struct stat& entry, const struct stat& file,
+                       uid_t caller) {
+  constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
+  if (!S_ISREG(file.st_mode)) return "it is not a regular file";
+  if (entry.st_uid != caller || file.st_uid != caller) return "it belongs to another user";
+  if (file.st_mode & kOthersWrite) return "others may write it (chmod go-w helps)";
+  if (caller == 0 && folder.st_uid != 0) return "root obeys none in a folder of another user";
+  if (caller == 0 && (folder.st_mode & kOthersWrite) && !(folder.st_mode & S_ISVTX))
+    return "root obeys none in a folder that others may write";
+  return "";
+}
+
+Result<FoundConfig> find_config(const Environment& environment) {
+  FoundConfig found;
   if (const auto given = environment.get("HAICHI_CONFIG")) {
-    if (given->empty()) return std::nullopt;
-    return std::string(*given);
+    if (given->empty()) return found;
+    auto text = read_file(std::string(*given));
+    if (!text) return fail(EINVAL, "{}", text.error().text);
+    found.file = ConfigFile{std::string(*given), std::move(*text)};
+    return found;
   }
   std::vector<std::string> places = {"haichi.toml"};
   const std::string home(environment.get_or("HOME", ""));
   const std::string standard = home.empty() ? "" : home + "/.config";
   const std::string directory(environment.get_or("XDG_CONFIG_HOME", standard));
   if (!directory.empty()) places.push_back(directory + "/haichi/haichi.toml");
-  for (const std::string& place : places)
-    if (access(place.c_str(), F_OK) == 0) return place;
-  return std::nullopt;
+  for (const std::string& place : places) {
+    const size_t slash = place.rfind('/');
+    struct stat folder = {}, entry = {};
+    if (lstat(place.c_str(), &entry) != 0 || access(place.c_str(), F_OK) != 0) continue;
+    std::string why;
+    if (stat(slash == place.npos ? "." : place.substr(0, slash).c_str(), &folder) != 0)
+      why = strerror(errno);
+    else if (entry.st_uid != geteuid())
+      why = "it belongs to another user";
+    auto text = why.empty() ? read_file(place, kMostFileBytes, 0,
+                                        [&](const struct stat& file) -> Status {
+                                          why = distrusted(folder, entry, file, geteuid());
+                                          if (why.empty()) return {};
+                                          return fail(EPERM, "{}", why);
+                                        })
+                            : Result<std::string>("");
+    if (!why.empty()) {
+      found.ignored.push_back(fmt::format(
+          "{} is ignored: {}; HAICHI_CONFIG={} takes it all the same", place, why, place));
+      continue;
+    }
+    if (!text) return fail(EINVAL, "{}", text.error().text);
+    found.file = ConfigFile{place, std::move(*text)};
+    return found;
+  }
+  return found;
 }
 
 Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::string& name) {
@@ -91,12 +131,6 @@ Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::
   if (auto done = collect(parsed.table(), "", name, settings); !done)
     return tl::unexpected(done.error());
   return settings;
-}
-
-Result<std::vector<FileSetting>> read_config(const std::string& path) {
-  const auto text = read_file(path);
-  if (!text) return fail(EINVAL, "{}", text.error().text);
-  return parse_config(*text, path);
 }
 
 const Setting* setting_by_key(std::string_view key) {

@@ -1,6 +1,8 @@
 // haichi.toml: settings that a site, a user or a project keeps in a file.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,18 +21,35 @@ struct FileSetting {
   std::string place;  ///< "haichi.toml:3"
 };
 
+/// A file of settings that is to be obeyed.
+struct ConfigFile {
+  std::string path;
+  std::string text;
+};
+
+struct FoundConfig {
+  std::optional<ConfigFile> file;
+  std::vector<std::string> ignored;  ///< one line for each that must not be obeyed, with the reason
+};
+
 /// The file to read: HAICHI_CONFIG (empty means none), else ./haichi.toml, else haichi/haichi.toml
-/// in XDG_CONFIG_HOME or ~/.config. Only the first is read; nothing if there is none.
-std::optional<std::string> config_path(const Environment& environment);
+/// in XDG_CONFIG_HOME or ~/.config. Only the first is read; nothing if there is none. What
+/// HAICHI_CONFIG does not name is obeyed only if distrusted() has no objection: whoever calls
+/// haichi in a folder of somebody else has not asked for that one's settings. EINVAL for a file
+/// that can't be read.
+Result<FoundConfig> find_config(const Environment& environment);
+
+/// Why a haichi.toml that was only come across may not be obeyed by the user `caller`, with what to
+/// do; empty if it may. `entry` is what stands in the folder, perhaps a link, `file` what was
+/// opened.
+std::string distrusted(const struct stat& folder, const struct stat& entry, const struct stat& file,
+                       uid_t caller);
 
 /// Reads a TOML text. A key is a row of the settings table, written `io.order = "rank"` or as
 /// `order` in a table `[io]`; values are strings, whole numbers or booleans. Fails with EINVAL for
 /// the first thing that is wrong: syntax, an unknown key or a wrong value; the text begins with
 /// `name:line:`.
 Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::string& name);
-
-/// parse_config of the file at `path`; a file that can't be read is EINVAL too.
-Result<std::vector<FileSetting>> read_config(const std::string& path);
 
 /// The row of the settings table with this key or variable, or null.
 const Setting* setting_by_key(std::string_view key);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "launch/test_files.h"
 
@@ -56,35 +57,101 @@ TEST(ParseConfig, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of("config = \"x\"\n"), HasSubstr("unknown key config"));
 }
 
-TEST(ReadConfig, AMissingFileIsAWrongSetting) {
-  const auto settings = read_config("/nowhere/haichi.toml");
-  ASSERT_FALSE(settings);
-  EXPECT_EQ(settings.error().code, EINVAL);
-}
-
 class ConfigPath : public TestFiles {
  protected:
   void SetUp() override { std::filesystem::current_path(path("")); }
   void TearDown() override { std::filesystem::current_path("/"); }
 };
 
+std::string found_in(const Environment& environment) {
+  const auto found = find_config(environment);
+  if (!found) return found.error().text;
+  return found->file ? found->file->path : "";
+}
+
 TEST_F(ConfigPath, PrefersTheVariableThenHereThenHome) {
   Environment environment;
-  EXPECT_FALSE(config_path(environment));
+  EXPECT_EQ(found_in(environment), "");
   environment.set("HOME", path("home"));
-  EXPECT_FALSE(config_path(environment));
+  EXPECT_EQ(found_in(environment), "");
   write("home/.config/haichi/haichi.toml", "");
-  EXPECT_EQ(config_path(environment), path("home/.config/haichi/haichi.toml"));
+  EXPECT_EQ(found_in(environment), path("home/.config/haichi/haichi.toml"));
   environment.set("XDG_CONFIG_HOME", path("xdg"));
-  EXPECT_FALSE(config_path(environment));
+  EXPECT_EQ(found_in(environment), "");
   write("xdg/haichi/haichi.toml", "");
-  EXPECT_EQ(config_path(environment), path("xdg/haichi/haichi.toml"));
+  EXPECT_EQ(found_in(environment), path("xdg/haichi/haichi.toml"));
   write("haichi.toml", "");
-  EXPECT_EQ(config_path(environment), "haichi.toml");
-  environment.set("HAICHI_CONFIG", "/some/file");
-  EXPECT_EQ(config_path(environment), "/some/file");
+  EXPECT_EQ(found_in(environment), "haichi.toml");
+  environment.set("HAICHI_CONFIG", write("named", "", 0666));
+  EXPECT_EQ(found_in(environment), path("named"));
   environment.set("HAICHI_CONFIG", "");
-  EXPECT_FALSE(config_path(environment));
+  EXPECT_EQ(found_in(environment), "");
+}
+
+TEST_F(ConfigPath, AFileThatIsNamedAndMissingIsAWrongSetting) {
+  Environment environment;
+  environment.set("HAICHI_CONFIG", "/nowhere/haichi.toml");
+  const auto found = find_config(environment);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, EINVAL);
+}
+
+TEST_F(ConfigPath, WhatOthersMayWriteIsIgnoredWithALine) {
+  Environment environment;
+  environment.set("XDG_CONFIG_HOME", path("xdg"));
+  write("xdg/haichi/haichi.toml", "");
+  write("haichi.toml", "", 0664);
+  const auto found = find_config(environment);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->ignored.size(), 1u);
+  EXPECT_THAT(found->ignored[0], StartsWith("haichi.toml is ignored: others may write it"));
+  EXPECT_EQ(found->file->path, path("xdg/haichi/haichi.toml"));
+}
+
+TEST_F(ConfigPath, RootObeysNoneOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "files of another user need root";
+  Environment environment;
+  write("haichi.toml", "this is not even read\n");
+  ASSERT_EQ(chown("haichi.toml", 12345, 12345), 0);
+  EXPECT_EQ(found_in(environment), "");
+  ASSERT_EQ(chown("haichi.toml", 0, 0), 0);
+  EXPECT_EQ(found_in(environment), "haichi.toml");
+  ASSERT_EQ(chown(".", 12345, 12345), 0);
+  EXPECT_EQ(found_in(environment), "");
+  environment.set("HAICHI_CONFIG", "haichi.toml");
+  EXPECT_EQ(found_in(environment), "haichi.toml");
+}
+
+struct stat facts(mode_t mode, uid_t owner) {
+  struct stat result = {};
+  result.st_mode = mode;
+  result.st_uid = owner;
+  return result;
+}
+
+TEST(Distrusted, OnlyTheCallersOwnFileIsObeyed) {
+  const auto mine = facts(S_IFREG | 0644, 7), theirs = facts(S_IFREG | 0644, 8);
+  const auto home = facts(S_IFDIR | 0755, 7), foreign = facts(S_IFDIR | 01777, 0);
+  EXPECT_EQ(distrusted(home, mine, mine, 7), "");
+  EXPECT_EQ(distrusted(foreign, mine, mine, 7), "");
+  EXPECT_THAT(distrusted(home, theirs, theirs, 7), HasSubstr("another user"));
+  // A link that somebody else made to the caller's file, and the other way round.
+  EXPECT_THAT(distrusted(home, theirs, mine, 7), HasSubstr("another user"));
+  EXPECT_THAT(distrusted(home, mine, theirs, 7), HasSubstr("another user"));
+  for (const mode_t others : {0664, 0646, 0666}) {
+    const auto open = facts(S_IFREG | others, 7);
+    EXPECT_THAT(distrusted(home, open, open, 7), HasSubstr("chmod"));
+  }
+  const auto pipe = facts(S_IFIFO | 0600, 7);
+  EXPECT_THAT(distrusted(home, pipe, pipe, 7), HasSubstr("regular"));
+}
+
+TEST(Distrusted, RootObeysNothingInAFolderThatIsNotItsOwn) {
+  const auto file = facts(S_IFREG | 0644, 0);
+  EXPECT_EQ(distrusted(facts(S_IFDIR | 0755, 0), file, file, 0), "");
+  EXPECT_EQ(distrusted(facts(S_IFDIR | 01777, 0), file, file, 0), "");
+  EXPECT_NE(distrusted(facts(S_IFDIR | 0777, 0), file, file, 0), "");
+  EXPECT_NE(distrusted(facts(S_IFDIR | 0755, 7), file, file, 0), "");
 }
 
 TEST(SettingNear, CorrectsSlipsAndNothingElse) {

@@ -63,11 +63,14 @@ Result<EffectiveSettings> effective_settings(const Environment& environment,
   Environment where = environment;
   for (const std::string& assignment : assignments)
     if (assignment.starts_with("config=")) where.set("HAICHI_CONFIG", assignment.substr(7));
-  if (const auto path = config_path(where)) {
-    auto found = read_config(*path);
-    if (!found) return tl::unexpected(found.error());
-    settings.file = *path;
-    for (FileSetting& one : *found)
+  const auto found = find_config(where);
+  if (!found) return tl::unexpected(found.error());
+  settings.warnings = found->ignored;
+  if (found->file) {
+    auto given = parse_config(found->file->text, found->file->path);
+    if (!given) return tl::unexpected(given.error());
+    settings.file = found->file->path;
+    for (FileSetting& one : *given)
       row_of(settings, one.setting) = {one.setting, std::move(one.value), std::move(one.place), ""};
   }
   take_environment(environment, settings);

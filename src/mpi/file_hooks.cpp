@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/access_request.h"
 #include "mpi/compat/handles.h"
 #include "mpi/compat/view_types.h"
 #include "mpi/datatype.h"
@@ -83,12 +84,19 @@ int on_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, 
 
 int on_File_close(MPI_File* fh) {
   auto state = fh ? FileTable::get().remove(*fh) : nullptr;
+  int error = MPI_SUCCESS;
   if (state) {
     state->backlog.finish();
     keep_file_record(std::move(state->record));
-    state.reset();  // our descriptor goes first: the file may be deleted on close
+    // Our descriptor goes first: the file may be deleted on close.
+    if (const Status closed = state->close_descriptor(); !closed)
+      error = error_class_of(noted(*state, closed.error()));
+    state.reset();
   }
-  return real().File_close(fh);
+  // As long as there is a file whose handler it is.
+  if (error != MPI_SUCCESS) real().File_call_errhandler(*fh, error);
+  const int result = real().File_close(fh);
+  return result != MPI_SUCCESS ? result : error;
 }
 
 int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/os.h"
 #include "generated/real.h"
@@ -80,7 +81,7 @@ FileState::FileState(std::shared_ptr<FileGroup> of, std::string path_, int amode
 }
 
 FileState::~FileState() {
-  if (fd_ >= 0) real_os().close(fd_);
+  (void)close_descriptor();
   NodeMemory::keep(std::move(node_memory_));
   forget_types();
 }
@@ -353,6 +354,14 @@ bool FileState::open_descriptor() {
   }
   fd_ = fd;
   return true;
+}
+
+Status FileState::close_descriptor() {
+  if (fd_ < 0) return {};
+  const int closed = real_os().close(std::exchange(fd_, -1));
+  // Closing that a signal interrupts has given the descriptor back, and nothing is said to be lost.
+  if (closed == 0 || closed == -EINTR || !descriptor_written_) return {};
+  return fail(-closed, "closing it after writing failed: {}", strerror(-closed));
 }
 
 mpiio::AggregatorFile FileState::aggregator_file() const {

@@ -102,6 +102,11 @@ class FileState {
   /// library opened the file: later the path may name another one.
   bool open_descriptor();
   bool has_descriptor() const { return fd_ >= 0; }
+  /// Before bytes of the program's are written through the descriptor.
+  void note_descriptor_written() { descriptor_written_ = true; }
+  /// Closes it. An error is the system's answer to bytes that were written through it: a full
+  /// quota, or a server that did not take them, may be told only now.
+  Status close_descriptor();
   /// False if this rank is an aggregator under the options in force and has no descriptor.
   bool ready_as_aggregator() { return has_descriptor() || !is_aggregator(); }
 
@@ -196,6 +201,7 @@ class FileState {
   std::string converted_by_;  ///< data representation that is not native
   int fd_ = -1;
   bool fd_readable_ = false;
+  std::atomic<bool> descriptor_written_ = false;
   mutable mpiio::LockPatience patience_;
   std::unique_ptr<std::byte[]> own_memory_;
   int64_t own_capacity_ = 0;

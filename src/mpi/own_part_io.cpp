@@ -49,6 +49,7 @@ Status transfer_own_part(FileState& state, const CollectiveCall& call, const Req
   // Where one rank may fill the holes around another's pieces, both take locks.
   file.lock_writes = file.lock_writes || slot >= 0;
   BounceMemory bounce(bounced(request, sieve));
+  if (writing) state.note_descriptor_written();
   const mpiio::OwnPart part{.own = &request.access,
                             .memory = static_cast<std::byte*>(call.memory),
                             .memory_pattern = request.memory,

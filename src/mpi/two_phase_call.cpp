@@ -78,6 +78,8 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    windows.meeting != nullptr, streams ? &*streams : nullptr);
   mpiio::AggregatorFile file = state.aggregator_file();
   file.slot = slot;
+  if (call.direction == mpiio::Direction::write && schedule.my_aggregator() >= 0)
+    state.note_descriptor_written();
   Runtime::BorrowedWorker worker;  // outlives the buffers, which wait for it
   if (plan.file_thread && schedule.my_aggregator() >= 0) worker = state.runtime.borrow_worker();
   mpiio::CollectiveBuffer buffers({.plan = &plan,

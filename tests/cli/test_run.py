@@ -230,6 +230,29 @@ def test_haichi_toml_reaches_every_rank(debian: Mpi, prefix: Prefix, tmp_path: P
         ]
 
 
+@pytest.mark.parametrize("whose", ["file", "folder"])
+def test_haichi_toml_of_another_user(
+    debian: Mpi, prefix: Prefix, tmp_path: Path, whose: str
+) -> None:
+    """Settings name files that haichi writes: those of somebody else are not obeyed unasked."""
+    if os.geteuid() != 0:
+        pytest.skip("a file of another user needs root")
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    file = folder / "haichi.toml"
+    file.write_text('report.file = "/etc/passwd"\n')
+    os.chown(file if whose == "file" else folder, 12345, 12345)
+    command = [prefix.haichi, "run", debian.compile(SHOW)]
+    done = debian.run(2, command, cwd=folder, check=True)
+    for rank in (0, 1):
+        assert "HAICHI_REPORT=/etc/passwd" not in lines(done.stdout, rank, "setting")
+    assert done.stderr.count("warning: haichi.toml is ignored: ") == 1
+    asked = debian.run(2, command, env={"HAICHI_CONFIG": "haichi.toml"}, cwd=folder, check=True)
+    for rank in (0, 1):
+        assert "HAICHI_REPORT=/etc/passwd" in lines(asked.stdout, rank, "setting")
+    assert "is ignored" not in asked.stderr
+
+
 def test_disable_in_haichi_toml(any_mpi: Mpi, prefix: Prefix, tmp_path: Path) -> None:
     file = tmp_path / "off.toml"
     file.write_text("disable = true\n")

@@ -9,7 +9,8 @@
  *   FAULT_KILL=BYTES    the process ends by SIGKILL once it has written that much
  *   FAULT_MEMORY=EMFILE memory in common cannot be made (memfd_create of haichi)
  *   FAULT_PAGES=ENOSPC  it can be made, but only its first pages are to be had (pwrite)
- *   FAULT_RANK=N        these three on rank N of the job only
+ *   FAULT_CLOSE=EDQUOT  close fails once pwrite was called on the descriptor; it is closed
+ *   FAULT_RANK=N        these four on rank N of the job only
  *   FAULT_THREAD=EAGAIN haichi is given no thread (pthread_create of it or of the C++ library)
  *   FAULT_CUT=BYTES     the first pread finds the file truncated to that size
  *   FAULT_GATE=FILE     calls of other threads than the main one wait until FILE.RANK is there
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Of the file that a descriptor is open on, in `name`; empty if it cannot be told. */
@@ -109,6 +111,8 @@ static ssize_t allowed(int fd, size_t size, const char* variable) {
 typedef ssize_t (*write_fn)(int, const void*, size_t, off_t);
 typedef ssize_t (*read_fn)(int, void*, size_t, off_t);
 
+static char written_to[4096]; /* by descriptor */
+
 static ssize_t faulty_write(const char* name, int fd, const void* data, size_t size, off_t at) {
   static long written;
   const int no_pages = at > 0 && on_this_rank() ? error_of("FAULT_PAGES") : 0;
@@ -121,7 +125,10 @@ static ssize_t faulty_write(const char* name, int fd, const void* data, size_t s
   const int fails = !after || written >= atol(after);
   const ssize_t n = allowed(fd, size, fails ? "FAULT_WRITE" : "FAULT_NEVER");
   const ssize_t done = n < 0 ? n : ((write_fn)dlsym(RTLD_NEXT, name))(fd, data, (size_t)n, at);
-  if (done > 0 && chosen(fd)) written += done;
+  if (done > 0 && chosen(fd)) {
+    written += done;
+    if (fd < (int)sizeof written_to) written_to[fd] = 1;
+  }
   const char* last = getenv("FAULT_KILL");
   if (last && on_this_rank() && written >= atol(last)) kill(getpid(), SIGKILL);
   return done;
@@ -150,6 +157,16 @@ ssize_t pread(int fd, void* data, size_t size, off_t at) {
 }
 ssize_t pread64(int fd, void* data, size_t size, off_t at) {
   return faulty_read("pread64", fd, data, size, at);
+}
+
+int close(int fd) {
+  const int was_written = fd >= 0 && fd < (int)sizeof written_to && written_to[fd];
+  const int error = was_written && on_this_rank() ? error_of("FAULT_CLOSE") : 0;
+  if (was_written) written_to[fd] = 0;
+  const int closed = (int)syscall(SYS_close, fd);
+  if (!error) return closed;
+  errno = error;
+  return -1;
 }
 
 int memfd_create(const char* name, unsigned flags) {

@@ -1,12 +1,13 @@
 /* probe: one collective write and read of an interleaved file, saying what each rank was told.
  *
  *   mpiexec -n N probe FILE [pieces=64] [size=1000] [mode=write|read|both] [deep=0] [kill=-1]
- *                           [limit_mb=0] [gap=0] [abort=-1] [hint=KEY=VALUE]
+ *                           [limit_mb=0] [gap=0] [abort=-1] [handler] [hint=KEY=VALUE]
  * Rank r owns piece i*N + r; `gap` bytes behind each piece are nobody's. Prints a line per rank and
- * call: CALL rank R open|write|read class NAME count C right|wrong|- and ends with 0 whatever the
- * classes are. `deep` nests the memory type that many times; rank `kill` ends itself by SIGKILL
+ * call: CALL rank R open|write|read|close class NAME count C right|wrong|- and ends with 0 whatever
+ * the classes are. `deep` nests the memory type that many times; rank `kill` ends itself by SIGKILL
  * between open and write, rank `abort` calls MPI_Abort there; `limit_mb` sets RLIMIT_AS on rank 0
- * to what it uses plus that many MiB once the file is open. */
+ * to what it uses plus that many MiB once the file is open. `handler` gives the file an error
+ * handler, which prints HANDLER rank R class NAME file open|closed. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
@@ -70,6 +71,17 @@ static const char* class_name(int code) {
   return "UNKNOWN";
 }
 
+static int my_rank;
+
+static void handle_error(MPI_File* file, int* code, ...) {
+  int amode = 0;
+  const int open = *file != MPI_FILE_NULL && MPI_File_get_amode(*file, &amode) == MPI_SUCCESS &&
+                   (amode & MPI_MODE_RDWR);
+  printf("HANDLER rank %d class %s file %s\n", my_rank, class_name(*code),
+         open ? "open" : "closed");
+  fflush(stdout);
+}
+
 static void limit_memory(long megabytes) {
   long pages = 0;
   FILE* statm = fopen("/proc/self/statm", "r");
@@ -109,6 +121,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  my_rank = rank;
   const long pieces = option(argc, argv, "pieces", 64), size = option(argc, argv, "size", 1000);
   const long bytes = pieces * size;
   const int reading = has(argc, argv, "mode=read"), writing = has(argc, argv, "mode=write");
@@ -122,6 +135,12 @@ int main(int argc, char** argv) {
     fflush(stdout);
     MPI_Finalize();
     return 0;
+  }
+  if (has(argc, argv, "handler")) {
+    MPI_Errhandler handler;
+    MPI_File_create_errhandler(handle_error, &handler);
+    MPI_File_set_errhandler(file, handler);
+    MPI_Errhandler_free(&handler);
   }
   MPI_Datatype view, deep = nested(option(argc, argv, "deep", 0));
   const long step = size + option(argc, argv, "gap", 0);
@@ -150,7 +169,10 @@ int main(int argc, char** argv) {
   free(data);
   MPI_Type_free(&view);
   if (deep != MPI_BYTE) MPI_Type_free(&deep);
-  MPI_File_close(&file);
+  code = MPI_File_close(&file);
+  printf("CALL rank %d close class %s count -1 %s\n", rank, class_name(code),
+         file == MPI_FILE_NULL ? "gone" : "kept");
+  fflush(stdout);
   MPI_Finalize();
   return 0;
 }

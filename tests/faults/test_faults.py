@@ -153,6 +153,24 @@ def test_write_error_in_a_later_cycle(mpi: mpis.Mpi, tmp_path: Path, faultio: Pa
     assert file.read_bytes() == whole_file()[:14000]
 
 
+@pytest.mark.parametrize("pieces", [PIECES, 1])  # two phases; each rank by itself
+def test_error_told_at_close(mpi: mpis.Mpi, tmp_path: Path, faultio: Path, pieces: int) -> None:
+    """A quota's, or a server's: by the rank that wrote, while the file has a handler, and all
+    ranks go on."""
+    fault = {"FAULT_PATH": "/x", "FAULT_CLOSE": "EDQUOT", "FAULT_RANK": "1"}
+    report = tmp_path / "report.json"
+    environment = {"HAICHI_REPORT": str(report), **fault, **on_nodes(tmp_path)}
+    words = ["handler", f"pieces={pieces}"]
+    probe = Probe(mpi, str(tmp_path / "x"), *words, preload=str(faultio), **environment)
+    assert probe.done.returncode == 0
+    assert handled(report) == [True, True]
+    assert probe.verdicts("close") == {"gone"}
+    told = {int(c[0]): c[2] for c in probe.calls if c[1] == "close"}
+    assert told == {0: "SUCCESS", 1: "QUOTA", 2: "SUCCESS"}
+    assert re.findall("HANDLER.*", probe.done.stdout) == ["HANDLER rank 1 class QUOTA file open"]
+    assert "closing it after writing failed" in report.read_text()
+
+
 def test_an_access_that_fails_is_no_trial(mpi: mpis.Mpi, tmp_path: Path, faultio: Path) -> None:
     """Its time says nothing of the order. Which accesses count must not differ between the ranks
     that failed and the others."""
