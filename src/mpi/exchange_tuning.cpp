@@ -74,7 +74,7 @@ CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
 
 TuningGroup::TuningGroup(FileState& state)
     : id(state.record.key + 1),
-      tuner(selection_rules(state.runtime.settings)),
+      tuner(selection_rules(state.runtime.settings, TrialsAre::asked_for)),
       runtime_(state.runtime),
       placement_(state.placement),
       rank_(state.rank) {}
