@@ -84,18 +84,22 @@ def _test(arguments: list[str]) -> int:
     parser.add_argument(
         "--fresh", action="store_true", help="in a new Debian root, as root and as a plain user"
     )
-    many = parser.add_argument_group("random cases of collective I/O instead of the tests")
-    many.add_argument("--cases", type=int, metavar="N", help="how many, e.g. 20000")
+    many = parser.add_argument_group("random accesses or programs instead of the tests")
+    many.add_argument("--cases", type=int, metavar="N", help="collective accesses, e.g. 20000")
+    many.add_argument("--programs", type=int, metavar="N", help="programs that write a file")
     many.add_argument("--first", type=int, default=0, metavar="K", help="number of the first")
     many.add_argument("--seed", type=int, default=1, metavar="S", help="other cases")
     many.add_argument("--seconds", type=float, default=7200, help="begin no job after (7200)")
     many.add_argument("--resume", action="store_true", help="not what this build has passed")
     options = parser.parse_args(arguments)
-    if options.cases is not None:
+    for what, count in (("cases", options.cases), ("programs", options.programs)):
+        if count is None:
+            continue
         if options.fresh or options.quick or options.long or options.only:
-            raise Stop("--cases goes with --first, --seed, --seconds, --resume and --sanitize", 2)
+            raise Stop(f"--{what} goes with --first, --seed, --seconds, --resume, --sanitize", 2)
         testing.random_cases(
-            cases=options.cases,
+            what=what,
+            count=count,
             first=options.first,
             seed=options.seed,
             seconds=options.seconds,

@@ -70,19 +70,26 @@ SANITIZERS = {
 
 
 def random_cases(
-    *, cases: int, first: int, seed: int, seconds: float, resume: bool, sanitize: str | None
+    *,
+    what: str,
+    count: int,
+    first: int,
+    seed: int,
+    seconds: float,
+    resume: bool,
+    sanitize: str | None,
 ) -> NoReturn:
-    """Sets up, builds, and becomes tests/oracle/many_cases.py: random cases of collective I/O
-    against the byte model."""
+    """Sets up, builds, and becomes tests/oracle/many_cases.py: random "cases" of collective I/O or
+    "programs" that write, against the byte model."""
     sanitizer = SANITIZERS[sanitize] if sanitize else None
     with building.alone():
         building.set_up(GROUPS)
         folder = building.build(sanitizer.preset if sanitizer else "release")
     words = [paths.PYTHON, paths.ROOT / "tests" / "oracle" / "many_cases.py"]
-    words += ["--cases", str(cases), "--first", str(first), "--seed", str(seed)]
+    words += [f"--{what}", str(count), "--first", str(first), "--seed", str(seed)]
     words += ["--seconds", str(seconds), *(["--resume"] if resume else [])]
     env = {**packages.on_path(), **(sanitizer.env if sanitizer else {})}
-    shell.step("random cases", f"{cases} against the byte model; logs in out/test/cases")
+    shell.step(f"random {what}", f"{count} against the byte model; logs in out/test/{what}")
     sys.stdout.flush()
     # In our place: Ctrl-C has to reach the one that ends the ranks.
     os.execve(words[0], shell.words(words), {**os.environ, **env, "HAICHI_BUILD": str(folder)})

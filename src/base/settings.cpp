@@ -12,6 +12,9 @@ namespace {
 using Kind = Setting::Kind;
 
 constexpr Setting kTable[] = {
+    {"collectives.after", "HAICHI_COLLECTIVES_AFTER", "", Kind::integer, "4", "",
+     "Calls of a communicator that are the MPI library's before haichi looks at it, at least 1; "
+     "fewer where they are of many bytes."},
     {"collectives.algorithm", "HAICHI_COLLECTIVES_ALGORITHM", "", Kind::text, "auto", "",
      "Algorithm of all-to-all and all-gather collectives: auto chooses by trial, library is the "
      "MPI "
@@ -59,6 +62,9 @@ constexpr Setting kTable[] = {
      "roundrobin|packed",
      "How aggregators are laid out: round robin over the nodes, or filling one node after another "
      "(paper 000, Figs. 2 and 3)."},
+    {"io.library", "HAICHI_IO_LIBRARY", "haichi_library", Kind::choice, "on", "on|off",
+     "Whether the MPI library's own way is a candidate for collective file accesses; off takes "
+     "every access that haichi can carry out."},
     {"io.locality", "HAICHI_IO_LOCALITY", "haichi_locality", Kind::choice, "on", "on|off",
      "on gives each part of the file to an aggregator on the node that has most of its bytes, "
      "where "
@@ -69,11 +75,12 @@ constexpr Setting kTable[] = {
      "in "
      "memory that they have in common, to be sent as one message; auto is where they have little "
      "each."},
-    {"io.nonblocking", "HAICHI_IO_NONBLOCKING", "haichi_nonblocking", Kind::choice, "now",
-     "now|thread",
+    {"io.nonblocking", "HAICHI_IO_NONBLOCKING", "haichi_nonblocking", Kind::choice, "auto",
+     "auto|now|thread",
      "When a rank carries out its part of a nonblocking collective access: now, within the call, "
-     "or "
-     "behind the program, by a thread of haichi's own that calls no MPI function."},
+     "or behind the program, by a thread of haichi's own that calls no MPI function; auto is now, "
+     "but leaves it to an MPI library with ROMIO unless io.library is off. The hint chooses "
+     "between now and thread."},
     {"io.order", "HAICHI_IO_ORDER", "haichi_comm_order", Kind::choice, "nd_rank_shift",
      "rank|pairwise|nd_shift|nd_rank_shift",
      "Order in which a rank issues its messages of an exchange (paper 000, section 3)."},

@@ -36,7 +36,7 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
     return refuse("the view's bytes overlap or are not in ascending order");
   request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
   request.access = mpiio::Access(state.view, request.position, bytes);
-  state.record.flattening.note_memory(request.memory->blocks(), request.memory->footprint());
+  state.note_memory(*request.memory);
   return request;
 }
 

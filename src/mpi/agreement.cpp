@@ -10,7 +10,6 @@
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 #include "mpi/small_messages.h"
-#include "mpiio/sieve.h"
 
 namespace haichi::mpi {
 namespace {
@@ -18,17 +17,6 @@ namespace {
 // Tags on a file's own communicator; data messages use 0.
 constexpr int kSizeTag = 1;
 constexpr int kAccessTag = 2;
-
-uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
-  uint64_t hash = 14695981039346656037ull;  // FNV-1a
-  for (const int64_t part :
-       {int64_t(o.layout), int64_t(o.order), int64_t(o.aggregators), int64_t(o.per_node),
-        int64_t(o.window), o.buffer, o.stripe_unit, int64_t(o.stripes), int64_t(o.may_go_direct),
-        int64_t(o.may_share), int64_t(o.may_shrink), int64_t(o.keep_local), int64_t(o.file_thread),
-        int64_t(o.node_streams)})
-    hash = (hash ^ uint64_t(part)) * 1099511628211ull;
-  return hash;
-}
 
 plan::Extent hull_of(const Announcement& a) { return {a.hull_begin, a.hull_end}; }
 
@@ -88,19 +76,26 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
 
 }  // namespace
 
+uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
+  uint64_t hash = 14695981039346656037ull;  // FNV-1a
+  for (const int64_t part :
+       {int64_t(o.layout), int64_t(o.order), int64_t(o.aggregators), int64_t(o.per_node),
+        int64_t(o.window), o.buffer, o.stripe_unit, int64_t(o.stripes), int64_t(o.may_go_direct),
+        int64_t(o.may_share), int64_t(o.may_shrink), int64_t(o.keep_local), int64_t(o.file_thread),
+        int64_t(o.node_streams)})
+    hash = (hash ^ uint64_t(part)) * 1099511628211ull;
+  return hash;
+}
+
 Announcement announce(FileState& state, const mpiio::Access& access, int64_t window) {
   Announcement a = {};
-  a.options = fingerprint(state.options());
   a.window = window > 0 && state.ready_as_aggregator() ? window : 0;
-  a.has_file = state.has_descriptor();
-  a.library_writes = state.library_writes;
   a.file_size = -1;
   const plan::Extent hull = access.hull();
   a.hull_begin = hull.begin;
   a.hull_end = hull.end;
   a.bytes = access.end() - access.begin();
   a.blocks = access.blocks();
-  a.sieved = mpiio::sieved_bytes(access);
   const mpiio::AggregatorFile file = state.aggregator_file();
   struct stat facts;
   if (file.fd >= 0 && file.os->fstat(file.fd, &facts) == 0) a.file_size = facts.st_size;

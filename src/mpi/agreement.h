@@ -1,4 +1,5 @@
-// What the ranks of a file tell each other before a collective access.
+// What the ranks of a file tell each other before a collective access in two phases, when they know
+// its sums (access_summary.h).
 #pragma once
 
 #include <mpi.h>
@@ -15,24 +16,23 @@
 
 namespace haichi::mpi {
 
-/// Fixed-size record of one rank, gathered on all (360 bytes a rank).
+/// Fixed-size record of one rank, gathered on all (328 bytes a rank).
 struct Announcement {
-  uint64_t options;    ///< fingerprint of the hints in force
   int64_t window;      ///< largest collective buffer in bytes that this rank can do with; 0: this
                        ///< rank needs the call to be passed through
   int64_t hull_begin;  ///< of the file; begin >= end if the rank has no bytes
   int64_t hull_end;
-  int64_t bytes;           ///< that the rank accesses
-  int64_t blocks;          ///< contiguous pieces of the file that these are, about
-  int64_t sieved;          ///< bytes of the file that reading by sieving would take
-  int64_t file_size;       ///< seen by an aggregator, else -1
-  int32_t has_file;        ///< 1 if the rank could access the file itself
-  int32_t library_writes;  ///< 1 if nonblocking writes of the library may be under way
-  uint64_t tuning;         ///< TunedAccess::announced()
+  int64_t bytes;      ///< that the rank accesses
+  int64_t blocks;     ///< contiguous pieces of the file that these are, about
+  int64_t file_size;  ///< seen by an aggregator, else -1
+  uint64_t tuning;    ///< TunedAccess::announced()
   /// Size of the encoded access if it fits below; 0 if it must be asked for.
   int64_t encoded_size;
   std::byte encoded[264];
 };
+
+/// Of what must be equal on all ranks for a plan to be the same on all.
+uint64_t fingerprint(const mpiio::TwoPhaseOptions& options);
 
 Announcement announce(FileState& state, const mpiio::Access& access, int64_t window);
 

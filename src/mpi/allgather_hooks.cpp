@@ -8,30 +8,38 @@ namespace {
 
 using collectives::Kind;
 
+/// Nothing where something is wrong.
+std::optional<ExchangeCall> allgather_call(const char* name, const CommState& state,
+                                           const void* sendbuf, ExchangeSide send,
+                                           ExchangeSide receive) {
+  auto call =
+      sound({name, std::move(send), std::move(receive), Kind::all_gather, sendbuf == MPI_IN_PLACE});
+  if (call && own_block_refused(*call, state.rank)) call.reset();
+  return call;
+}
+
 template <class Count, class RealCall>
 int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
               Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, RealCall real_call) {
-  CommState* const state = comm_state(comm);
-  if (state == nullptr) return real_call();
-  const auto call = sound({"MPI_Allgather",
-                           one_block_side(sendbuf, sendcount, sendtype),
-                           {recvbuf, {recvtype}, recvcount},
-                           Kind::all_gather,
-                           sendbuf == MPI_IN_PLACE});
-  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
+  const auto call = [&](const CommState& state) {
+    return allgather_call("MPI_Allgather", state, sendbuf,
+                          own_block_side(sendbuf, sendcount, sendtype),
+                          {recvbuf, {recvtype}, recvcount});
+  };
+  const auto bytes = [&] { return bytes_received(comm, recvcount, recvtype); };
+  return carry_out(comm, bytes, call, real_call);
 }
 
 template <class Count, class Displacement, class RealCall>
 int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                const Count* recvcounts, const Displacement* displs, MPI_Datatype recvtype,
                MPI_Comm comm, RealCall real_call) {
-  CommState* const state = comm_state(comm);
-  if (state == nullptr) return real_call();
-  const auto call =
-      sound({"MPI_Allgatherv", one_block_side(sendbuf, sendcount, sendtype),
-             placed_side(recvbuf, size_t(state->placement.ranks()), recvcounts, displs, recvtype),
-             Kind::all_gather, sendbuf == MPI_IN_PLACE});
-  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
+  const auto call = [&](const CommState& state) {
+    return allgather_call(
+        "MPI_Allgatherv", state, sendbuf, own_block_side(sendbuf, sendcount, sendtype),
+        placed_side(recvbuf, size_t(state.placement.ranks()), recvcounts, displs, recvtype));
+  };
+  return carry_out(comm, no_bytes_known, call, real_call);
 }
 
 }  // namespace

@@ -7,18 +7,21 @@ namespace haichi::mpi {
 namespace {
 
 // A call in place is never taken, and so no reason to make a state.
-CommState* state_for(MPI_Comm comm, const void* sendbuf) {
-  return sendbuf == MPI_IN_PLACE ? nullptr : comm_state(comm);
+template <class Bytes, class Call, class RealCall>
+int unless_in_place(const void* sendbuf, MPI_Comm comm, Bytes bytes, Call call,
+                    RealCall real_call) {
+  return sendbuf == MPI_IN_PLACE ? real_call() : carry_out(comm, bytes, call, real_call);
 }
 
 template <class Count, class RealCall>
 int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
              Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf);
-  if (state == nullptr) return real_call();
-  const auto call =
-      alltoall_call("MPI_Alltoall", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
-  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
+  const auto call = [&](const CommState&) {
+    return alltoall_call("MPI_Alltoall", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                         recvtype);
+  };
+  const auto bytes = [&] { return bytes_received(comm, recvcount, recvtype); };
+  return unless_in_place(sendbuf, comm, bytes, call, real_call);
 }
 
 template <class Count, class Displacement, class RealCall>
@@ -26,11 +29,11 @@ int alltoallv(const void* sendbuf, const Count* sendcounts, const Displacement* 
               MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
               const Displacement* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
               RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf);
-  if (state == nullptr) return real_call();
-  const auto call = alltoallv_call("MPI_Alltoallv", state->placement.ranks(), sendbuf, sendcounts,
-                                   sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype);
-  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
+  const auto call = [&](const CommState& state) {
+    return alltoallv_call("MPI_Alltoallv", state.placement.ranks(), sendbuf, sendcounts, sdispls,
+                          sendtype, recvbuf, recvcounts, rdispls, recvtype);
+  };
+  return unless_in_place(sendbuf, comm, no_bytes_known, call, real_call);
 }
 
 template <class Count, class Displacement, class RealCall>
@@ -38,11 +41,11 @@ int alltoallw(const void* sendbuf, const Count* sendcounts, const Displacement* 
               const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
               const Displacement* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
               RealCall real_call) {
-  CommState* const state = state_for(comm, sendbuf);
-  if (state == nullptr) return real_call();
-  const auto call = alltoallw_call("MPI_Alltoallw", state->placement.ranks(), sendbuf, sendcounts,
-                                   sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
-  return call ? run_exchange(comm, *state, *call, real_call) : real_call();
+  const auto call = [&](const CommState& state) {
+    return alltoallw_call("MPI_Alltoallw", state.placement.ranks(), sendbuf, sendcounts, sdispls,
+                          sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+  };
+  return unless_in_place(sendbuf, comm, no_bytes_known, call, real_call);
 }
 
 }  // namespace

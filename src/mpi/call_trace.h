@@ -11,7 +11,10 @@ namespace haichi::mpi {
 /// The record of the next call of a file; its numbers are counted on.
 inline CallRecord begin_record(FileState& state, const char* call) {
   CallRecord record;
-  record.index = state.record.calls_seen++;
+  {
+    const std::lock_guard guard(state.mutex);
+    record.index = state.record.calls_seen++;
+  }
   record.call = call;
   const std::lock_guard guard(state.runtime.mutex);
   record.event_call = state.runtime.calls_traced++;
@@ -19,6 +22,7 @@ inline CallRecord begin_record(FileState& state, const char* call) {
 }
 
 inline void keep_record(FileState& state, CallRecord record) {
+  const std::lock_guard guard(state.mutex);
   if (state.record.calls.size() < kMaxCallsListed) state.record.calls.push_back(std::move(record));
 }
 

@@ -6,6 +6,7 @@
 #include "generated/real.h"
 #include "mpi/collective_report.h"
 #include "mpi/decision_file.h"
+#include "mpi/private_comm.h"
 
 namespace haichi::mpi {
 namespace {
@@ -47,10 +48,7 @@ int forget(MPI_Comm, int, void* value, void*) {
     all.attached.erase(attachment.get());
   }
   keep_records(*attachment);
-  if (attachment->state) {
-    MPI_Comm own = attachment->state->own;
-    real().Comm_free(&own);
-  }
+  if (attachment->state) give_back_private_comm(attachment->state->own);
   return MPI_SUCCESS;
 }
 

@@ -12,7 +12,8 @@ namespace haichi::mpi {
 
 /// Gone with the communicator. Used by one call at a time, as MPI demands of collectives.
 struct CommAttachment {
-  int calls = 0;         ///< of blocking collectives that haichi may take
+  int64_t calls = 0;     ///< of blocking collectives that haichi may take, until it is settled
+  int64_t bytes = 0;     ///< received in them, as far as all ranks know
   bool settled = false;  ///< haichi has decided whether it takes them
   std::unique_ptr<CommState> state;
   std::shared_ptr<CommPeers> peers;  ///< null: its nonblocking collectives are the library's

@@ -5,6 +5,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/compat/nonblocking_alltoall.h"
 #include "mpi/discover.h"
+#include "mpi/private_comm.h"
 
 namespace haichi::mpi {
 namespace {
@@ -22,8 +23,6 @@ std::optional<Neighbourhood> agreed_neighbourhood(MPI_Comm comm) {
 /// The placement of a communicator that may be taken. The same answer on all of its ranks.
 std::optional<placement::Placement> placement_if_taken(const Runtime& runtime,
                                                        const std::vector<int>& world_rank) {
-  for (const int rank : world_rank)
-    if (rank == MPI_UNDEFINED) return std::nullopt;  // of another MPI_COMM_WORLD
   auto placement = runtime.world.subset(world_rank);
   if (never_taken(runtime, placement)) return std::nullopt;
   return placement;
@@ -72,8 +71,10 @@ std::vector<CollectiveRecord> CommPeers::records() const {
 }
 
 void start_nonblocking() {
+  start_private_comms();
   const Runtime* const runtime = Runtime::get();
-  if (runtime == nullptr || runtime->settings.text("collectives.nonblocking") == "off" ||
+  if (runtime == nullptr || asking_comm() == handles().comm_null ||
+      runtime->settings.text("collectives.nonblocking") == "off" ||
       never_taken(*runtime, runtime->world))
     return;
   make_message_comm();

@@ -52,8 +52,8 @@ class CommPeers {
   std::map<CollectiveKey, Calls> calls_;
 };
 
-/// Right after MPI_Init, collective over MPI_COMM_WORLD: prepares it, if nonblocking collectives
-/// are to be haichi's.
+/// Right after MPI_Init, collective over MPI_COMM_WORLD: haichi's own communicators can be made
+/// then, and MPI_COMM_WORLD is prepared if nonblocking collectives are to be haichi's.
 void start_nonblocking();
 
 /// For a communicator that was just created, collective over it: its nonblocking collectives will

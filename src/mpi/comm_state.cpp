@@ -8,6 +8,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/discover.h"
+#include "mpi/private_comm.h"
 #include "mpi/selection_rules.h"
 #include "topology/seats.h"
 #include "topology/shape.h"
@@ -46,21 +47,25 @@ void predict(CommState& state) {
 
 /// Collective over `comm`. All ranks get a state or none does.
 std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
-  const Handles& h = handles();
   int inter = 0;
   if (real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return nullptr;
-  auto placement = placement_of(comm, runtime.world);
-  if (!placement || never_taken(runtime, *placement)) return nullptr;
-  MPI_Comm own = h.comm_null;
-  if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return nullptr;
-  real().Comm_set_errhandler(own, h.errors_return);
+  const auto ranks = world_ranks(comm);
+  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end())
+    return nullptr;  // spawned or connected: they may be without haichi
+  auto placement = runtime.world.subset(*ranks);
+  if (never_taken(runtime, placement)) return nullptr;
+  const MPI_Comm own = take_private_comm(comm);
+  if (own == handles().comm_null) {
+    runtime.note("collectives of a communicator are the library's: haichi has too many of its own");
+    return nullptr;
+  }
   std::unique_ptr<CommState> state;
   std::optional<Neighbourhood> neighbourhood;
   try {
     int rank = 0;
     real().Comm_rank(own, &rank);
     neighbourhood = neighbourhood_of(comm);
-    state = std::make_unique<CommState>(runtime, own, std::move(*placement), rank);
+    state = std::make_unique<CommState>(runtime, own, std::move(placement), rank);
   } catch (const std::bad_alloc&) {
   }
   if (agree_on_neighbourhood(neighbourhood, state != nullptr, own)) {
@@ -69,8 +74,16 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
     predict(*state);
     return state;
   }
-  real().Comm_free(&own);
+  give_back_private_comm(own);
   return nullptr;
+}
+
+/// True if all ranks have been in the call with this result, and not one of them alone with
+/// arguments that the library refused at once.
+bool all_were_in_it(int result) {
+  int error_class = MPI_SUCCESS;
+  if (result == MPI_SUCCESS) return true;
+  return real().Error_class(result, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
 }
 
 }  // namespace
@@ -158,7 +171,6 @@ Result<std::vector<int>> CommState::seats(const machine::Machine& machine,
     std::vector<int> taken;
     for (int node = 0; node < placement.nodes(); ++node) {
       const int first = (*ranks)[size_t(placement.ranks_on(node)[0])];
-      if (first == MPI_UNDEFINED) return fail(EINVAL, "a node is not of MPI_COMM_WORLD");
       taken.push_back(machine.seats[size_t(runtime.world.node_of(first))]);
     }
     return taken;
@@ -229,17 +241,20 @@ std::vector<CollectiveRecord> CommState::records() const {
   return records;
 }
 
-CommState* comm_state(MPI_Comm comm) {
+CommAttachment* attachment_for_call(MPI_Comm comm) {
+  if (Runtime::get() == nullptr || comm == handles().comm_null) return nullptr;
+  return attachment_of(comm);
+}
+
+void library_did(CommAttachment& attached, MPI_Comm comm, int result, int64_t bytes) {
   Runtime* const runtime = Runtime::get();
-  if (runtime == nullptr || comm == handles().comm_null) return nullptr;
-  CommAttachment* const attached = attachment_of(comm);
-  if (attached == nullptr) return nullptr;
-  if (++attached->calls == 1) return nullptr;
-  if (!attached->settled) {
-    attached->settled = true;
-    attached->state = make_state(*runtime, comm);
-  }
-  return attached->state.get();
+  if (runtime == nullptr || !all_were_in_it(result)) return;
+  attached.bytes += bytes;
+  if (++attached.calls < runtime->settings.number("collectives.after") &&
+      attached.bytes < kBytesWorthAState)
+    return;
+  attached.settled = true;
+  attached.state = make_state(*runtime, comm);
 }
 
 }  // namespace haichi::mpi

@@ -3,11 +3,13 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 #include "mpi/darray.h"
+#include "mpi/kept_types.h"
 
 namespace haichi::mpi {
 namespace {
@@ -20,6 +22,7 @@ constexpr int kMaxDepth = 500;
 /// Arguments of a type constructor in the order of its C binding, integers and counts in one list.
 struct Contents {
   int combiner = MPI_COMBINER_NAMED;
+  bool named = false;            // as the library itself says
   std::vector<int64_t> numbers;  // integers, and large counts where the constructor had them
   std::vector<int64_t> addresses;
   std::vector<MPI_Datatype> types;
@@ -43,8 +46,14 @@ bool is_predefined(int combiner) {
          combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
+const TypeShape* find(MPI_Datatype type) {
+  if (const TypeShape* const named = find_named(type)) return named;
+  return type == handles().datatype_null ? nullptr : find_kept(type);
+}
+
 void free_contents(const Contents& c) {
   for (MPI_Datatype type : c.types) {
+    if (find_named(type)) continue;
     int ints, addresses, types, combiner;
     if (real().Type_get_envelope(type, &ints, &addresses, &types, &combiner) == MPI_SUCCESS &&
         ints + addresses + types > 0 && !is_predefined(combiner))
@@ -135,6 +144,7 @@ Result<Contents> Decoder::contents_of(MPI_Datatype type) {
   int ints, addresses, types;
   if (real().Type_get_envelope(type, &ints, &addresses, &types, &c.combiner) != MPI_SUCCESS)
     return fail(EINVAL, "the MPI library does not tell the datatype's envelope");
+  c.named = c.combiner == MPI_COMBINER_NAMED;
   // MPICH 4.0.2 gives pair types a combiner that is not MPI_COMBINER_NAMED, and no contents.
   if (ints == 0 && addresses == 0 && types == 0) c.combiner = MPI_COMBINER_NAMED;
   if (is_predefined(c.combiner)) return c;
@@ -149,6 +159,11 @@ Result<Contents> Decoder::contents_of(MPI_Datatype type) {
   return c;
 }
 
+// True if elements of the type that follow each other are one block.
+bool gapless(const TypeShape& shape) {
+  return shape.pattern->is_block() && shape.extent == shape.size();
+}
+
 PatternPtr Decoder::block_of(const TypeShape& child, int64_t count) {
   return Pattern::loop(child.pattern, count, child.extent);
 }
@@ -160,32 +175,49 @@ Result<PatternPtr> Decoder::indexed(const Contents& c, const TypeShape& child) {
       c.combiner == MPI_COMBINER_INDEXED_BLOCK || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
   const bool in_bytes =
       c.combiner == MPI_COMBINER_HINDEXED || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
+  auto length = [&](int64_t i) { return c.numbers[same_length ? 1 : size_t(1 + i)]; };
+  auto offset = [&](int64_t i) {
+    return in_bytes ? c.addresses[size_t(i)]
+                    : c.numbers[size_t(same_length ? 2 + i : 1 + n + i)] * child.extent;
+  };
+  if (gapless(child)) {
+    std::vector<Pattern::Block> blocks(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) blocks[size_t(i)] = {offset(i), length(i) * child.extent};
+    return Pattern::scattered(std::move(blocks));
+  }
   std::vector<Pattern::Placed> parts;
   parts.reserve(size_t(n));
-  PatternPtr block;
-  int64_t block_length = -1;
+  std::unordered_map<int64_t, PatternPtr> of_length;  // one object for all of a length
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t length = c.numbers[same_length ? 1 : size_t(1 + i)];
-    if (length != block_length) {
-      block = block_of(child, length);
-      block_length = length;
-    }
-    const int64_t offset = in_bytes
-                               ? c.addresses[size_t(i)]
-                               : c.numbers[size_t(same_length ? 2 + i : 1 + n + i)] * child.extent;
-    parts.push_back({offset, block});
+    PatternPtr& block = of_length[length(i)];
+    if (!block) block = block_of(child, length(i));
+    parts.push_back({offset(i), block});
   }
   return Pattern::sequence(std::move(parts));
 }
 
 Result<PatternPtr> Decoder::structure(const Contents& c, int depth) {
-  std::vector<Pattern::Placed> parts;
+  std::unordered_map<MPI_Datatype, TypeShape> shapes;
+  bool all_gapless = true;
   for (size_t i = 0; i < c.types.size(); ++i) {
+    if ((i > 0 && c.types[i] == c.types[i - 1]) || shapes.contains(c.types[i])) continue;
     auto child = decode(c.types[i], depth + 1);
     if (!child) return tl::unexpected(child.error());
-    parts.push_back({c.addresses[i], block_of(*child, c.numbers[1 + i])});
+    all_gapless = all_gapless && gapless(*child);
+    shapes.emplace(c.types[i], *std::move(child));
   }
-  return Pattern::sequence(std::move(parts));
+  std::vector<Pattern::Block> blocks;
+  std::vector<Pattern::Placed> parts;
+  const TypeShape* child = nullptr;
+  for (size_t i = 0; i < c.types.size(); ++i) {
+    if (i == 0 || c.types[i] != c.types[i - 1]) child = &shapes.at(c.types[i]);
+    const int64_t length = c.numbers[1 + i];
+    if (all_gapless)
+      blocks.push_back({c.addresses[i], length * child->extent});
+    else
+      parts.push_back({c.addresses[i], block_of(*child, length)});
+  }
+  return all_gapless ? Pattern::scattered(std::move(blocks)) : Pattern::sequence(std::move(parts));
 }
 
 // Row-major nest of loops, innermost dimension first.
@@ -237,12 +269,19 @@ Result<PatternPtr> Decoder::pattern_of(const Contents& c, int depth) {
 Result<TypeShape> Decoder::decode(MPI_Datatype type, int depth) {
   if (type == handles().datatype_null) return fail(EINVAL, "datatype is MPI_DATATYPE_NULL");
   if (depth > kMaxDepth) return fail(E2BIG, "datatype is nested deeper than {} levels", kMaxDepth);
+  if (const TypeShape* const known = depth > 0 ? find(type) : nullptr) {
+    plain_ = plain_ && known->plain && find_named(type);
+    return *known;
+  }
   auto contents = contents_of(type);
   if (!contents) return tl::unexpected(contents.error());
   if (is_predefined(contents->combiner)) {
-    if (contents->combiner != MPI_COMBINER_NAMED) plain_ = false;
-    auto shape = predefined(type, plain_);
-    if (shape) shape->plain = plain_;
+    bool plain = contents->combiner == MPI_COMBINER_NAMED;
+    auto shape = predefined(type, plain);
+    plain_ = plain_ && plain;
+    if (!shape) return shape;
+    shape->plain = plain;
+    if (contents->named) keep_named(type, *shape);
     return shape;
   }
   if (depth > 0 || contents->combiner == MPI_COMBINER_RESIZED ||
@@ -259,6 +298,11 @@ Result<TypeShape> Decoder::decode(MPI_Datatype type, int depth) {
 
 }  // namespace
 
-Result<TypeShape> decode_type(MPI_Datatype type) { return Decoder().decode(type, 0); }
+Result<TypeShape> decode_type(MPI_Datatype type) {
+  if (const TypeShape* const known = find(type)) return *known;
+  auto shape = Decoder().decode(type, 0);
+  if (shape && !find_named(type)) keep(type, *shape);
+  return shape;
+}
 
 }  // namespace haichi::mpi

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 #include <unordered_map>
 #include <vector>
 
@@ -214,14 +215,22 @@ Result<Placement> discover(MPI_Comm comm, const std::string& file, Ballot* ballo
 Result<std::vector<int>> world_ranks(MPI_Comm comm) {
   const auto extent = extent_of(comm);
   if (!extent) return tl::unexpected(extent.error());
-  return translated(comm, extent->size, handles().comm_world);
+  if (comm == handles().comm_world) {  // others' groups are looked through rank by rank
+    std::vector<int> same(size_t(extent->size));
+    std::iota(same.begin(), same.end(), 0);
+    return same;
+  }
+  // Of ranks of other worlds nobody knows whether they have haichi, and one that has not comes to
+  // no agreement.
+  auto ranks = translated(comm, extent->size, handles().comm_world);
+  if (ranks && std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end())
+    return fail(EINVAL, "the communicator has ranks of another MPI_COMM_WORLD");
+  return ranks;
 }
 
 Result<Placement> placement_of(MPI_Comm comm, const Placement& world) {
   const auto ranks = world_ranks(comm);
   if (!ranks) return tl::unexpected(ranks.error());
-  for (const int rank : *ranks)
-    if (rank == MPI_UNDEFINED) return discover(comm);
   return world.subset(*ranks);
 }
 

@@ -25,7 +25,7 @@ struct Ballot {
 };
 
 /// Placement of an intracommunicator's ranks, with node names and places. Collective; one allgather
-/// of 120 bytes a rank. The ranks may sit in any number of MPI_COMM_WORLDs.
+/// of 120 bytes a rank, all of which must have haichi.
 ///
 /// `file` (HAICHI_PLACEMENT), if not empty, names a placement to use in place of the hosts'. The
 /// first rank that gives one reads it for all, so that a launcher which does not pass the
@@ -37,14 +37,14 @@ struct Ballot {
 Result<placement::Placement> discover(MPI_Comm comm, const std::string& file = {},
                                       Ballot* ballot = nullptr);
 
-/// Rank in MPI_COMM_WORLD of each rank of `comm`, or MPI_UNDEFINED; no communication. Fails with
-/// EINVAL on an intercommunicator.
+/// Rank in MPI_COMM_WORLD of each rank of `comm`; no communication. Fails with EINVAL on an
+/// intercommunicator, whose two groups have no common numbering, and where `comm` has ranks of
+/// another MPI_COMM_WORLD (spawned or connected). All ranks of a communicator see that alike.
+/// Nobody tells whether such ranks have haichi, so a communicator for which this fails is left to
+/// the MPI library: nothing collective may be done on it.
 Result<std::vector<int>> world_ranks(MPI_Comm comm);
 
-/// Placement of `comm`, from that of MPI_COMM_WORLD, without communication. Where `comm` has ranks
-/// of another MPI_COMM_WORLD (spawned or connected), as discover(comm), which is collective: all
-/// ranks of a communicator see that alike. Fails with EINVAL on an intercommunicator, whose two
-/// groups have no common numbering.
+/// Placement of `comm`, from that of MPI_COMM_WORLD, without communication. Fails as world_ranks().
 Result<placement::Placement> placement_of(MPI_Comm comm, const placement::Placement& world);
 
 /// What MPI_COMM_TYPE_SHARED says other than `placement`, in one line; empty if they agree, and the

@@ -105,12 +105,9 @@ void check_spawned(char* program, MPI_Comm parent) {
   expect(!none && none.error().code == EINVAL, "an intercommunicator has no placement");
   MPI_Comm merged;
   MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &merged);
-  int ranks;
-  MPI_Comm_size(merged, &ranks);
   const auto both = placement_of(merged, *world);
-  expect(both && both->ranks() == ranks && both->nodes() == 1 &&
-             both->node_name(0) == world->node_name(0),
-         "ranks of two worlds on one host are on one node");
+  expect(!both && both.error().code == EINVAL,
+         "nobody tells whether ranks of another world have haichi");
   MPI_Comm_free(&merged);
   MPI_Comm_disconnect(&between);
 }

@@ -22,7 +22,7 @@ struct ExchangeForm {
 template <class Call, class RealCall>
 int begin_exchange(const ExchangeForm& form, MPI_Comm comm, MPI_Request* request, Call call,
                    RealCall real_call) {
-  const auto peers = peers_of(comm);
+  const auto peers = request ? peers_of(comm) : nullptr;
   const std::optional<ExchangeCall> exchange = peers ? call(*peers) : std::nullopt;
   return exchange ? form.begin(comm, peers, *exchange, request, real_call) : real_call();
 }

@@ -33,7 +33,7 @@ Groups& groups() {
 
 /// True if the plan has messages between nodes, as far as that is known.
 bool crosses(const placement::Placement& placement, const mpiio::TwoPhasePlan& plan) {
-  return !plan.direct && placement.nodes() > 1 && plan.domains.cycles() > 0 && plan.must_cross != 0;
+  return placement.nodes() > 1 && plan.domains.cycles() > 0 && plan.must_cross != 0;
 }
 
 std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
@@ -72,12 +72,12 @@ CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
 
 }  // namespace
 
-TuningGroup::TuningGroup(FileState& state)
-    : id(state.record.key + 1),
-      tuner(selection_rules(state.runtime.settings, TrialsAre::asked_for)),
-      runtime_(state.runtime),
-      placement_(state.placement),
-      rank_(state.rank) {}
+TuningGroup::TuningGroup(const FileGroup& group, int64_t own_id)
+    : id(own_id),
+      tuner(selection_rules(group.runtime.settings, TrialsAre::asked_for)),
+      runtime_(group.runtime),
+      placement_(group.placement),
+      rank_(group.rank) {}
 
 void TuningGroup::keep() const {
   if (rank_ != 0) return;
@@ -99,12 +99,12 @@ bool room_for_tuning() {
   return all.of.size() < kMostGroups;
 }
 
-std::shared_ptr<TuningGroup> begin_tuning(FileState& state) try {
-  auto group = std::make_shared<TuningGroup>(state);
-  group->tuner.start_with(read_decisions(state.runtime, state.comm, state.placement, state.rank));
+std::shared_ptr<TuningGroup> begin_tuning(const FileGroup& of, int64_t id) try {
+  auto group = std::make_shared<TuningGroup>(of, id);
+  group->tuner.start_with(read_decisions(of.runtime, of.comm, of.placement, of.rank));
   Groups& all = groups();
   const std::lock_guard guard(all.mutex);
-  std::shared_ptr<TuningGroup>& kept = all.of[state.world_rank];
+  std::shared_ptr<TuningGroup>& kept = all.of[of.world_rank];
   if (!kept || kept->id < group->id) kept = group;
   return group;
 } catch (const std::bad_alloc&) {
@@ -119,14 +119,14 @@ void forget_tuning() {
 }
 
 TunedAccess::TunedAccess(FileState& state) : state_(state) {
-  if (!state.tuning || !state.wants_tuning()) return;
-  turn_ = std::unique_lock(state.tuning->mutex, std::try_to_lock);
-  if (turn_) announced_ = state.tuning->tuner.told();
+  if (!state.group->tuning || !state.wants_tuning()) return;
+  turn_ = std::unique_lock(state.group->tuning->mutex, std::try_to_lock);
+  if (turn_) announced_ = state.group->tuning->tuner.told();
 }
 
 void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const std::vector<Announcement>& all) {
   if (announced_ == 0) return;
-  TuningGroup& group = *state_.tuning;
+  TuningGroup& group = *state_.group->tuning;
   for (const Announcement& each : all) {
     if (each.tuning == announced_) continue;
     if (each.tuning != 0 && !group.parted) {
@@ -150,7 +150,7 @@ void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const std::vector<Announceme
 }
 
 void TunedAccess::took(int64_t ns) {
-  if (key_) state_.tuning->tuner.took(*key_, double(ns) * 1e-9, bytes_);
+  if (key_) state_.group->tuning->tuner.took(*key_, double(ns) * 1e-9, bytes_);
 }
 
 }  // namespace haichi::mpi

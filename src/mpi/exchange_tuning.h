@@ -14,6 +14,7 @@
 
 #include "collectives/exchange_tuner.h"
 #include "mpi/agreement.h"
+#include "mpi/file_group.h"
 #include "mpi/file_state.h"
 #include "mpiio/two_phase.h"
 
@@ -22,11 +23,11 @@ namespace haichi::mpi {
 /// What the ranks of a group have tried together. Lives until forget_tuning().
 class TuningGroup {
  public:
-  TuningGroup(FileState& state);
+  TuningGroup(const FileGroup& group, int64_t id);
   /// Keeps decisions and what is to be reported; does nothing but on the group's rank 0.
   void keep() const;
 
-  /// Not 0; the same on all ranks, of no other group: that of the file that it was made for.
+  /// Not 0; the same on all ranks, of no other group.
   const int64_t id;
   std::mutex mutex;  ///< held by an access from its announcement to its end
   collectives::ExchangeTuner tuner;
@@ -43,10 +44,10 @@ class TuningGroup {
 std::shared_ptr<TuningGroup> find_tuning(const std::vector<int>& world_rank);
 /// False if there are so many groups that a program seems to make ever new ones.
 bool room_for_tuning();
-/// A new group of the file's ranks, with what earlier runs decided; of several that threads make at
-/// once the same one is left on all ranks. Collective over the file's communicator. Null if there
-/// is no memory for it: the file's accesses are then not tuned.
-std::shared_ptr<TuningGroup> begin_tuning(FileState& state);
+/// A new group of the ranks, with what earlier runs decided; of several that threads make at once
+/// the same one is left on all ranks. `id`: not 0, of no other group. Collective over the group's
+/// communicator. Null if there is no memory for it: accesses are then not tuned.
+std::shared_ptr<TuningGroup> begin_tuning(const FileGroup& group, int64_t id);
 /// Before MPI_Finalize: keeps what the groups decided and have to report, and forgets them.
 void forget_tuning();
 

@@ -3,132 +3,81 @@
 #include <string.h>
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 
+#include "base/log.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 #include "mpi/compat/view_types.h"
 #include "mpi/datatype.h"
-#include "mpi/discover.h"
-#include "mpi/exchange_tuning.h"
+#include "mpi/end_job.h"
+#include "mpi/file_group.h"
 #include "mpi/file_state.h"
+#include "mpi/presence.h"
 
 namespace haichi::mpi {
 namespace {
 
-constinit std::atomic<int64_t> g_files_opened = 0;
-
-/// haichi's own communicator for a file, or MPI_COMM_NULL if there is nothing to gain or to be had.
-MPI_Comm own_communicator(MPI_Comm comm) {
-  const Handles& h = handles();
-  int size = 0;
-  MPI_Comm own = h.comm_null;
-  if (real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2) return h.comm_null;
-  if (real().Comm_dup(comm, &own) != MPI_SUCCESS) return h.comm_null;
-  real().Comm_set_errhandler(own, h.errors_return);
-  return own;
-}
-
-/// Rank in MPI_COMM_WORLD of each rank of `comm`; nothing if some rank is of another world.
-std::optional<std::vector<int>> ranks_of_this_world(MPI_Comm comm) {
-  auto ranks = world_ranks(comm);
-  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end())
-    return std::nullopt;
-  return std::move(*ranks);
-}
-
-/// This rank's state of a file that it has opened, or null if it cannot take it.
-std::shared_ptr<FileState> own_state(Runtime& runtime, MPI_Comm own, const char* filename,
-                                     int amode, MPI_Info info) try {
-  auto path = posix_path(filename);
-  const auto world_rank = ranks_of_this_world(own);
-  const auto where = placement_of(own, runtime.world);
-  if (!path || !where || !world_rank) return nullptr;
-  auto state = std::make_shared<FileState>(runtime, own, std::move(*path), amode);
-  real().Comm_rank(own, &state->rank);
-  state->placement = *where;
-  state->world_rank = *world_rank;
-  state->take_hints(info);
-  state->open_descriptor();
-  return state;
-} catch (const std::bad_alloc&) {
-  return nullptr;  // before the ranks meet: one that does not come makes the others wait
-}
-
-/// Makes the state of a file that every rank has opened, or null; collective over `own`.
-/// `opened` says whether this rank's open succeeded.
-std::shared_ptr<FileState> make_state(Runtime& runtime, MPI_Comm own, const char* filename,
-                                      int amode, MPI_Info info, bool opened) {
-  auto state = opened ? own_state(runtime, own, filename, amode, info) : nullptr;
-  // Rank 0 names the file; the smallest of all answers is the agreed one.
-  enum {
-    taken,
-    named,
-    with_descriptor,
-    left_alone,
-    stripe_unit,
-    stripes,
-    tuned,
-    least_group,
-    minus_greatest_group,
-    answers
-  };
-  const auto group = state ? find_tuning(state->world_rank) : nullptr;
-  int64_t answer[answers] = {state != nullptr,
-                             INT64_MAX,
-                             state && state->has_descriptor(),
-                             state && state->switched_off(),
-                             INT64_MAX,
-                             INT64_MAX,
-                             state && state->wants_tuning() && (group || room_for_tuning()),
-                             group ? group->id : 0,
-                             group ? -group->id : 0};
-  if (state && state->rank == 0) {
-    answer[named] = (int64_t{runtime.rank} << 32) | g_files_opened.fetch_add(1);
-    if (const auto striping = state->striping()) {
-      answer[stripe_unit] = striping->unit;
-      answer[stripes] = striping->count;
-    }
-  }
-  int64_t agreed[answers] = {};
-  if (real().Allreduce(answer, agreed, answers, handles().int64, handles().op_min, own) !=
-          MPI_SUCCESS ||
-      !agreed[taken]) {
-    if (opened)
-      runtime.note(fmt::format("{}: passed through: {}", filename,
-                               !posix_path(filename)
-                                   ? "its prefix names a driver of the MPI library"
-                                   : "not every rank could take it"));
+/// Makes a file that may be written known to who fills holes; by the first rank of the file. Null
+/// on other ranks, and where it cannot be done or nobody is there who has to know.
+std::unique_ptr<Presence> presence_at(const Runtime* runtime, MPI_Comm comm, const char* filename,
+                                      int amode) {
+  int rank = -1;
+  if (!runtime || runtime->world.ranks() < 2 || (amode & MPI_MODE_RDONLY) || !filename ||
+      comm == handles().comm_null || real().Comm_rank(comm, &rank) != MPI_SUCCESS || rank != 0)
     return nullptr;
-  }
-  if (agreed[left_alone]) {  // on all ranks: no call of this file shall cost an agreement
-    runtime.note(
+  const auto path = posix_path(filename);
+  return path ? Presence::enter(path->c_str()) : nullptr;
+}
+
+/// What haichi knows of a file that this rank has opened; null on all ranks if its name is not the
+/// operating system's.
+std::shared_ptr<FileState> make_state(const std::shared_ptr<FileGroup>& group, const char* filename,
+                                      int amode, MPI_Info info) {
+  if (group->runtime.settings.text("io.enable") == "off") {
+    group->runtime.note(
         fmt::format("{}: handed back to the MPI library at open: io.enable is off", filename));
     return nullptr;
   }
-  state->record.key = agreed[named];
-  if (agreed[stripes] != INT64_MAX) state->take_striping({agreed[stripe_unit], agreed[stripes]});
-  state->nonblocking_too = agreed[with_descriptor];
-  const int64_t common = agreed[least_group];
-  const bool all_have_it = common != 0 && common == -agreed[minus_greatest_group];
-  if (agreed[tuned]) state->tuning = all_have_it ? group : begin_tuning(*state);
+  auto path = posix_path(filename);
+  if (!path) {
+    group->runtime.note(
+        fmt::format("{}: passed through: its prefix names a driver of the MPI library", filename));
+    return nullptr;
+  }
+  auto state = std::make_shared<FileState>(group, std::move(*path), amode);
+  state->record.key = group->next_file();
+  state->take_hints(info);
+  state->open_descriptor();
   return state;
+}
+
+/// Without memory for a file's state this rank would be missed by the others.
+std::shared_ptr<FileState> make_state_or_abort(const std::shared_ptr<FileGroup>& group,
+                                               const char* filename, int amode, MPI_Info info) {
+  try {
+    return make_state(group, filename, amode, info);
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::error, "{}: out of memory when it is opened; the job ends", filename);
+    end_job(kOutOfMemoryExit);
+    return nullptr;
+  }
 }
 
 }  // namespace
 
 int on_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   Runtime* const runtime = Runtime::get();
-  MPI_Comm own = runtime ? own_communicator(comm) : handles().comm_null;
+  const auto group = runtime ? file_group(*runtime, comm) : nullptr;
+  // Before any rank can write; a file that is not there yet nobody else can be writing to.
+  auto presence = presence_at(runtime, comm, filename, amode);
   const int result = real().File_open(comm, filename, amode, info, fh);
-  if (own == handles().comm_null) return result;
-  auto state = make_state(*runtime, own, filename, amode, info, result == MPI_SUCCESS);
-  if (state)
-    FileTable::get().add(*fh, std::move(state));
-  else
-    real().Comm_free(&own);
+  if (result != MPI_SUCCESS) return result;
+  if (!presence) presence = presence_at(runtime, comm, filename, amode);
+  auto state = group ? make_state_or_abort(group, filename, amode, info) : nullptr;
+  if (state && presence) state->slot = presence->slot();
+  FileTable::get().add(*fh, std::move(state), std::move(presence));
   return result;
 }
 
@@ -136,10 +85,8 @@ int on_File_close(MPI_File* fh) {
   auto state = fh ? FileTable::get().remove(*fh) : nullptr;
   if (state) {
     state->backlog.finish();
-    MPI_Comm own = state->comm;
     keep_file_record(std::move(state->record));
     state.reset();  // our descriptor goes first: the file may be deleted on close
-    real().Comm_free(&own);
   }
   return real().File_close(fh);
 }

@@ -10,6 +10,7 @@
 #include "base/os.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "mpi/compat/library_file_io.h"
 #include "mpi/datatype.h"
 #include "mpi/hints.h"
 #include "mpiio/node_streams.h"
@@ -63,14 +64,18 @@ std::optional<std::string> posix_path(std::string_view filename) {
   return std::string(filename);
 }
 
-FileState::FileState(Runtime& runtime_, MPI_Comm own_comm, std::string path_, int amode_)
-    : runtime(runtime_),
-      comm(own_comm),
+FileState::FileState(std::shared_ptr<FileGroup> of, std::string path_, int amode_)
+    : group(std::move(of)),
+      runtime(group->runtime),
+      comm(group->comm),
       path(std::move(path_)),
       amode(amode_),
+      rank(group->rank),
+      placement(group->placement),
+      world_rank(group->world_rank),
       user_etype(handles().datatype_null),
       user_filetype(handles().datatype_null),
-      settings_(runtime_.settings) {
+      settings_(runtime.settings) {
   record.path = path;
 }
 
@@ -129,8 +134,18 @@ std::string FileState::config_list() const {
   return each > 0 ? fmt::format("*:{}", each) : "";
 }
 
-std::optional<Striping> FileState::striping() const {
-  return fd_ >= 0 ? lustre_striping(fd_) : std::nullopt;
+std::optional<Striping> FileState::striping() {
+  if (agreed_ || fd_ < 0) return std::nullopt;
+  return lustre_striping(fd_);
+}
+
+void FileState::take_agreed(bool all_off, const Striping& striping) {
+  if (agreed_) return;
+  agreed_ = true;
+  handed_back = all_off;
+  if (all_off)
+    runtime.note(fmt::format("{}: handed back to the MPI library: io.enable is off", path));
+  if (striping.unit > 0) take_striping(striping);
 }
 
 void FileState::take_striping(const Striping& striping) {
@@ -175,6 +190,26 @@ void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datat
   view = {displacement, tile->pattern, tile->extent};
   record.flattening.note_view(tile->pattern->blocks(), tile->pattern->footprint());
   if (etype_size == 0) view_refusal_ = "the etype holds no bytes";
+}
+
+void FileState::note_writer() {
+  if (!runtime.threads_may_write) return;
+  static thread_local const char token = 0;
+  const void* nobody = nullptr;
+  if (writer_.compare_exchange_strong(nobody, &token) || nobody == &token) return;
+  const std::lock_guard guard(mutex);
+  if (second_writer_ || fd_ < 0) return;
+  second_writer_ = Presence::enter(fmt::format("/proc/self/fd/{}", fd_).c_str());
+}
+
+void FileState::note_memory(const mpiio::Pattern& pattern) {
+  const std::lock_guard guard(mutex);
+  record.flattening.note_memory(pattern.blocks(), pattern.footprint());
+}
+
+void FileState::note_others(int64_t bytes) {
+  const std::lock_guard guard(mutex);
+  record.flattening.others_bytes = std::max(record.flattening.others_bytes, bytes);
 }
 
 mpiio::TwoPhaseOptions FileState::options() const {
@@ -229,8 +264,7 @@ bool FileState::is_aggregator() {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-int64_t FileState::affordable_window(int64_t bytes) {
-  const int64_t asked = options().buffer;
+int64_t FileState::affordable_window(int64_t bytes, int64_t asked) {
   const bool aggregator = is_aggregator();
   for (int64_t window = asked;; window /= 2) {
     if (aggregator && own_capacity_ < window) {
@@ -321,7 +355,13 @@ bool FileState::open_descriptor() {
   return true;
 }
 
-mpiio::AggregatorFile FileState::aggregator_file() const { return {&real_os(), fd_, fd_readable_}; }
+mpiio::AggregatorFile FileState::aggregator_file() const {
+  return {.os = &real_os(),
+          .fd = fd_,
+          .readable = fd_readable_,
+          .lock_writes = library_file_io().locks_holes,
+          .patience = &patience_};
+}
 
 std::string FileState::refusal(mpiio::Direction direction) const {
   const bool writing = direction == mpiio::Direction::write;
@@ -348,21 +388,23 @@ FileTable& FileTable::get() {
   return *table;
 }
 
-void FileTable::add(MPI_File file, std::shared_ptr<FileState> state) {
+void FileTable::add(MPI_File file, std::shared_ptr<FileState> state,
+                    std::unique_ptr<Presence> presence) {
+  if (!state && !presence) return;
   const std::lock_guard guard(mutex_);
-  files_[file] = std::move(state);
+  files_[file] = {std::move(state), std::move(presence)};
 }
 
 std::shared_ptr<FileState> FileTable::find(MPI_File file) {
   const std::lock_guard guard(mutex_);
   const auto found = files_.find(file);
-  return found == files_.end() ? nullptr : found->second;
+  return found == files_.end() ? nullptr : found->second.state;
 }
 
 std::shared_ptr<FileState> FileTable::remove(MPI_File file) {
   const std::lock_guard guard(mutex_);
   auto node = files_.extract(file);
-  return node.empty() ? nullptr : std::move(node.mapped());
+  return node.empty() ? nullptr : std::move(node.mapped().state);
 }
 
 }  // namespace haichi::mpi

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,8 +15,10 @@
 #include "base/lustre.h"
 #include "base/settings.h"
 #include "mpi/backlog.h"
+#include "mpi/file_group.h"
 #include "mpi/node_memory.h"
 #include "mpi/outcome.h"
+#include "mpi/presence.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
 #include "mpiio/access.h"
@@ -23,8 +27,6 @@
 #include "placement/placement.h"
 
 namespace haichi::mpi {
-
-class TuningGroup;
 
 /// The split collectives (MPI 4.1, section 14.4.5).
 enum class Split {
@@ -43,12 +45,38 @@ struct SplitAccess {
   CollectiveOutcome outcome;
 };
 
+/// Collective accesses in one direction that are the library's one after the other, so that the
+/// ranks need not agree on each: the more of them there were, the longer nobody asks. Equal on all
+/// ranks, since what it counts is.
+class Doze {
+ public:
+  /// True if the next access is the library's without a word.
+  bool goes_on() { return left_ > 0 && left_-- > 0; }
+  /// The ranks agreed that an access is the library's.
+  void longer() {
+    left_ = next_;
+    next_ = std::min(2 * next_, kLongest);
+  }
+  /// They agreed on something else.
+  void end() { next_ = 1; }
+
+ private:
+  // A large access may be the library's by mistake once in so many.
+  static constexpr int kLongest = 32;
+  int left_ = 0;
+  int next_ = 1;
+};
+
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
-/// on all ranks; files without a state are passed through. Owns a communicator and a descriptor of
-/// its own, and duplicates of the view's types. Used under `mutex`.
+/// on all ranks; files without a state are passed through. Owns a descriptor of its own, and
+/// duplicates of the view's types.
+///
+/// `mutex` guards what a thread may ask for while another is in a collective call of the file:
+/// hints, the record, what is split, the user's types. Nobody holds it while waiting for other
+/// ranks. The rest changes in collective calls alone, of which MPI allows one at a time.
 class FileState {
  public:
-  FileState(Runtime& runtime, MPI_Comm own_comm, std::string path, int amode);
+  FileState(std::shared_ptr<FileGroup> group, std::string path, int amode);
   ~FileState();
   FileState(const FileState&) = delete;
   FileState& operator=(const FileState&) = delete;
@@ -57,8 +85,10 @@ class FileState {
   void take_hints(MPI_Info info);
   /// Takes how the file is striped, as its file system says: the hints only asked for it.
   void take_striping(const Striping& striping);
-  /// What this rank's descriptor tells of it.
-  std::optional<Striping> striping() const;
+  /// What this rank's descriptor tells of it; asked for once.
+  std::optional<Striping> striping();
+  /// What the first agreement of the ranks tells of the file.
+  void take_agreed(bool all_off, const Striping& striping);
   /// Writes the hints in force into an info object of MPI_File_get_info.
   void give_hints(MPI_Info info) const;
   /// Remembers the view that the real library just accepted. A view that haichi cannot use makes
@@ -87,10 +117,10 @@ class FileState {
   /// Collective over the ranks of the node if the plan shares, over those of the file if it
   /// streams.
   Windows windows(const mpiio::TwoPhasePlan& plan);
-  /// Largest collective buffer, up to what the hints ask for, with which this rank can carry out an
-  /// access of `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
+  /// Largest collective buffer, up to `asked`, with which this rank can carry out an access of
+  /// `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
   /// each other: a rank that runs out of memory in the middle of an exchange makes all others wait.
-  int64_t affordable_window(int64_t bytes);
+  int64_t affordable_window(int64_t bytes, int64_t asked);
 
   /// Number of aggregators and the rest as the hints say; equal on all ranks if the hints are.
   mpiio::TwoPhaseOptions options() const;
@@ -108,34 +138,46 @@ class FileState {
   /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one
   /// of them.
   bool wants_tuning() const;
+  /// Whether the MPI library's own way is a candidate.
+  bool may_be_library() const { return settings_.text("io.library") == "on"; }
   /// Whether nonblocking accesses are to be carried out behind the program.
   bool wants_thread_behind() const { return settings_.text("io.nonblocking") == "thread"; }
 
+  /// For the report: what is kept of the program's memory type in a call, and of other ranks'
+  /// accesses.
+  void note_memory(const mpiio::Pattern& pattern);
+  void note_others(int64_t bytes);
+
+  const std::shared_ptr<FileGroup> group;
   Runtime& runtime;
   std::mutex mutex;
   const MPI_Comm comm;
   const std::string path;
   const int amode;
-  int rank = 0;
-  placement::Placement placement;
-  std::vector<int> world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
+  const int rank;
+  const placement::Placement& placement;
+  const std::vector<int>& world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
 
   mpiio::View view;
   int64_t etype_size = 1;
   bool view_substituted = false;           ///< the real library got equivalents of these types
   MPI_Datatype user_etype, user_filetype;  ///< MPI_DATATYPE_NULL unless view_substituted
 
-  /// Every rank has a descriptor, and not every rank was told at open to leave the file alone.
-  bool nonblocking_too = false;
+  /// All ranks were told at open to leave the file alone; found out by the first agreement.
+  bool handed_back = false;
   std::optional<SplitAccess> split;  ///< that has begun and not ended
+  Doze doze[2];                      ///< by direction
+  /// Of the handle among those who write to the file; -1: nobody could be told. Rank 0's counts.
+  int64_t slot = -1;
+  /// Before any write of the program's: where a second thread begins to write, everybody is told
+  /// that this rank may write while others are in a collective access.
+  void note_writer();
   /// The MPI library may be writing to the file for a request of this rank's that is not complete.
   /// Set by a nonblocking write of the library's; nobody tells when that is complete, but where MPI
   /// forbids outstanding requests of a file (sync, set_view, set_size) there are none.
-  bool library_writes = false;
+  std::atomic<bool> library_writes = false;
   /// Of nonblocking accesses that are carried out behind the program.
   Backlog backlog;
-
-  std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
 
   FileRecord record;
 
@@ -146,11 +188,15 @@ class FileState {
   void share_with_node(size_t bytes);
   bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);
 
+  std::atomic<const void*> writer_ = nullptr;  // the thread that writes
+  std::unique_ptr<Presence> second_writer_;    // under `mutex`
+  bool agreed_ = false;                        // take_agreed() was called
   Settings settings_;
   std::string view_refusal_;
   std::string converted_by_;  ///< data representation that is not native
   int fd_ = -1;
   bool fd_readable_ = false;
+  mutable mpiio::LockPatience patience_;
   std::unique_ptr<std::byte[]> own_memory_;
   int64_t own_capacity_ = 0;
   std::unique_ptr<NodeMemory> node_memory_;
@@ -172,14 +218,20 @@ class FileState {
 class FileTable {
  public:
   static FileTable& get();
-  void add(MPI_File file, std::shared_ptr<FileState> state);
+  /// `state`: null if haichi does not handle the file; `presence`: null if nobody has to know.
+  void add(MPI_File file, std::shared_ptr<FileState> state, std::unique_ptr<Presence> presence);
   /// Null if haichi does not handle the file.
   std::shared_ptr<FileState> find(MPI_File file);
+  /// The state of a file that is about to be closed.
   std::shared_ptr<FileState> remove(MPI_File file);
 
  private:
+  struct Entry {
+    std::shared_ptr<FileState> state;
+    std::unique_ptr<Presence> presence;
+  };
   std::mutex mutex_;
-  std::map<MPI_File, std::shared_ptr<FileState>> files_;
+  std::map<MPI_File, Entry> files_;
 };
 
 /// The path that the operating system knows a file by: without a prefix that names a plain POSIX

@@ -15,9 +15,7 @@ namespace {
 /// Before the call that may leave a write under way, after the call that may not.
 void set_library_writes(MPI_File file, bool under_way) {
   const auto state = FileTable::get().find(file);
-  if (!state) return;
-  const std::lock_guard guard(state->mutex);
-  state->library_writes = under_way;
+  if (state) state->library_writes = under_way;
 }
 
 }  // namespace
@@ -28,8 +26,15 @@ void finish_backlog(MPI_File fh) {
   if (const auto state = FileTable::get().find(fh)) state->backlog.finish();
 }
 
-void expect_late_write(MPI_File fh) {
+void expect_write(MPI_File fh) {
   finish_backlog(fh);
+  const Runtime* const runtime = Runtime::get();
+  if (!runtime || !runtime->threads_may_write) return;
+  if (const auto state = FileTable::get().find(fh)) state->note_writer();
+}
+
+void expect_late_write(MPI_File fh) {
+  expect_write(fh);
   set_library_writes(fh, true);
 }
 

@@ -44,7 +44,7 @@ class LatePart : public Operation {
     const int64_t begin_ns = now_ns();
     try {
       CallTrace trace(state, record_);
-      const Status done = transfer_own_part(state, call_, wanted_, trace);
+      const Status done = transfer_own_part(state, call_, wanted_, -1, trace);
       code_ = noted(state, {&done});
     } catch (const std::bad_alloc&) {
       code_ = ENOMEM;

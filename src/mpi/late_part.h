@@ -15,9 +15,9 @@
 namespace haichi::mpi {
 
 /// Leaves what `wanted` says to `tasks`, and gives a request that is open until that is done and
-/// the program looks after it. Local; waits only if too much is left to do. The state's mutex is
-/// held. Fills in the record of the call, which the caller keeps. Returns an MPI error code;
-/// nothing is then left to do and `request` is MPI_REQUEST_NULL.
+/// the program looks after it. Local; waits only if too much is left to do. Fills in the record of
+/// the call, which the caller keeps. Returns an MPI error code; nothing is then left to do and
+/// `request` is MPI_REQUEST_NULL.
 int start_late_part(MPI_File file, const std::shared_ptr<FileState>& state,
                     const CollectiveCall& call, Request wanted, TaskQueue& tasks,
                     CallRecord& record, MPI_Request* request);

@@ -22,7 +22,7 @@ inline const collectives::Neighbours* neighbours_for(
 /// Blocks one after the other.
 template <class Count>
 ExchangeSide row_side(const void* buffer, size_t blocks, Count count, MPI_Datatype type) {
-  ExchangeSide side{const_cast<void*>(buffer), {type}};
+  ExchangeSide side{const_cast<void*>(buffer), {type}, count < 0 ? -1 : 0};
   for (size_t place = 0; place < blocks; ++place) {
     side.counts.push_back(count);
     side.at.push_back(int64_t(place) * count);

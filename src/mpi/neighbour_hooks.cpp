@@ -11,12 +11,11 @@ using collectives::Neighbours;
 /// `call(neighbours)` is the program's as an exchange.
 template <class Call, class RealCall>
 int run(MPI_Comm comm, NeighbourCall kind, const void* sendbuf, Call call, RealCall real_call) {
-  CommState* const state = comm_state(comm);
-  const Neighbours* const neighbours =
-      state ? neighbours_for(kind, sendbuf, state->neighbourhood) : nullptr;
-  if (neighbours == nullptr) return real_call();
-  const std::optional<ExchangeCall> exchange = call(*neighbours);
-  return exchange ? run_exchange(comm, *state, *exchange, real_call) : real_call();
+  const auto among = [&](const CommState& state) -> std::optional<ExchangeCall> {
+    const Neighbours* const neighbours = neighbours_for(kind, sendbuf, state.neighbourhood);
+    return neighbours ? call(*neighbours) : std::nullopt;
+  };
+  return carry_out(comm, no_bytes_known, among, real_call);
 }
 
 template <class Count, class RealCall>

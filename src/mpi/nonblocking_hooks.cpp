@@ -7,7 +7,6 @@ namespace haichi::mpi {
 namespace {
 
 void expect_library_write(FileState& state, mpiio::Direction direction) {
-  const std::lock_guard guard(state.mutex);
   if (direction == mpiio::Direction::write) state.library_writes = true;
 }
 

@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "mpi/call_trace.h"
 #include "mpi/compat/handles.h"
+#include "mpi/compat/library_file_io.h"
 #include "mpi/late_part.h"
 #include "mpi/outcome.h"
 #include "mpi/own_part_io.h"
@@ -18,18 +19,10 @@ namespace {
 
 using mpiio::Direction;
 
-int64_t size_of(const mpiio::Access& access) { return access.end() - access.begin(); }
+// Other ranks may be anywhere, and write what they like unlocked.
+constexpr int64_t kNoFilling = -1;
 
-/// Cuts a read at the end of the file: as it is now, or will be when what is left to do before the
-/// read is done. Returns an errno value.
-int clip_at_end(FileState& state, mpiio::Access& access) {
-  const int64_t end_of_writes = state.backlog.end_of_writes();
-  const mpiio::AggregatorFile file = state.aggregator_file();
-  struct stat facts;
-  if (const int done = file.os->fstat(file.fd, &facts); done < 0) return -done;
-  access.clip(std::max<int64_t>(facts.st_size, end_of_writes));
-  return 0;
-}
+int64_t size_of(const mpiio::Access& access) { return access.end() - access.begin(); }
 
 void describe(CallRecord& record, const FileState& state, const CollectiveCall& call,
               const Request& request, bool behind) {
@@ -59,7 +52,7 @@ int carry_out(FileState& state, const CollectiveCall& call, const Request& reque
               CallRecord& record) {
   state.backlog.finish();  // a hint may have ended what was done behind the program
   CallTrace trace(state, record);
-  const Status done = transfer_own_part(state, call, request, trace);
+  const Status done = transfer_own_part(state, call, request, kNoFilling, trace);
   return error_class_of(noted(state, {&done}));
 }
 
@@ -71,13 +64,29 @@ int give_request(MPI_File file, const CollectiveOutcome& outcome, MPI_Request* r
   return make_completed_request(outcome.bytes, request);
 }
 
+// Decided by what is the same on all ranks: settings and library, and what was agreed. A hint that
+// only some ranks gave would make these wait in the library for the others.
+bool library_does_it(const FileState& state) {
+  const Settings& settings = state.runtime.settings;
+  return settings.text("io.nonblocking") == "auto" && settings.text("io.library") == "on" &&
+         library_file_io().alone_if_apart;
+}
+
+/// Why this rank leaves its part to the library's independent call, or empty.
+std::string own_refusal(const FileState& state) {
+  if (!state.has_descriptor()) return "this rank cannot open the file itself";
+  if (state.switched_off()) return "switched off by io.enable";
+  return state.view_refusal();
+}
+
 }  // namespace
 
 bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& call) {
-  const std::lock_guard guard(state.mutex);
   std::string why = state.common_refusal(call.direction);
-  if (!state.nonblocking_too)
-    why = "not taken since the file was opened: switched off, or a rank cannot open it itself";
+  if (state.handed_back)
+    why = "every rank was told to leave the file alone";
+  else if (library_does_it(state))
+    why = "as the MPI library does it: each rank by itself would be slower for small pieces";
   else if (why.empty() && in_atomic_mode(file))
     why = "the file is in atomic mode";
   if (why.empty()) return false;
@@ -90,10 +99,10 @@ bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& cal
 
 std::optional<int> start_own_part(MPI_File file, const std::shared_ptr<FileState>& state,
                                   const CollectiveCall& call, MPI_Request* mpi_request) {
-  std::unique_lock guard(state->mutex);
+  if (call.direction == Direction::write) state->note_writer();
   CallRecord record = begin_record(*state, call.name);
   const int64_t begin_ns = now_ns();
-  Request request = request_of(file, *state, call, state->view_refusal());
+  Request request = request_of(file, *state, call, own_refusal(*state));
   if (!request.refusal.empty()) {
     state->backlog.finish();
     record.why.push_back(request.refusal);
@@ -113,7 +122,6 @@ std::optional<int> start_own_part(MPI_File file, const std::shared_ptr<FileState
     outcome.error = carry_out(*state, call, request, record);
   record.elapsed_ns = now_ns() - begin_ns;
   keep_record(*state, std::move(record));
-  guard.unlock();
   return behind ? started : give_request(file, outcome, mpi_request);
 }
 

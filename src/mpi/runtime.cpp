@@ -1,20 +1,23 @@
 #include "mpi/runtime.h"
 
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "generated/real.h"
+#include "mpi/access_summary.h"
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
 #include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
+#include "mpi/file_group.h"
+#include "mpi/kept_types.h"
 #include "mpi/machine_file.h"
 #include "mpi/run_report.h"
 
@@ -30,33 +33,38 @@ constexpr int64_t kMaxEventsOfJob = 1 << 20;
 // What is to be done behind the program may keep so many bytes, which are datatypes.
 constexpr int64_t kMostBehind = 16 << 20;
 
-/// Rank 0's settings as `key=value` lines, so that all ranks act alike even where the launcher did
-/// not pass the environment on.
-struct SharedSettings {
-  int32_t size = 0;
-  char text[4092] = {};
-};
+/// A world that another one has spawned has its own ranks: a placement that came with the
+/// launcher's environment is not of it, and its report must not replace its parents'.
+void take_for_spawned(Settings& settings) {
+  MPI_Comm parent = handles().comm_null;
+  if (real().Comm_get_parent(&parent) != MPI_SUCCESS || parent == handles().comm_null) return;
+  (void)settings.set("placement", "", "spawned");
+  const std::string& file = settings.text("report.file");
+  if (!file.empty()) (void)settings.set("report.file", file + ".spawned-%p", "spawned");
+}
 
-SharedSettings collect(const Settings& settings) {
-  SharedSettings shared;
+/// Settings as `key=value` lines, so that all ranks act alike even where the launcher did not pass
+/// the environment on.
+std::string collect(const Settings& settings) {
   std::string text;
   for (const Setting& row : settings_table())
     if (settings.source(row.key) != "default")
       text += fmt::format("{}={}\n", row.key, settings.text(row.key));
-  if (text.size() > sizeof shared.text) {
-    log(LogLevel::warn, "the values of HAICHI_* take more than {} bytes; defaults are used",
-        sizeof shared.text);
-    return shared;
-  }
-  memcpy(shared.text, text.data(), text.size());
-  shared.size = int32_t(text.size());
-  return shared;
+  return text;
 }
 
-Settings spread(const SharedSettings& shared) {
+/// Rank 0's text on all ranks; false if the MPI library fails.
+bool share(std::string& text) {
+  const Handles& h = handles();
+  int64_t size = std::min<int64_t>(int64_t(text.size()), INT32_MAX);
+  if (real().Bcast(&size, 1, h.int64, 0, h.comm_world) != MPI_SUCCESS) return false;
+  text.resize(size_t(size));
+  return real().Bcast(text.data(), int(size), h.byte, 0, h.comm_world) == MPI_SUCCESS;
+}
+
+Settings spread(std::string_view text) {
   const char* const nothing[] = {nullptr};
   Settings settings = Settings::from_environment(nothing);
-  std::string_view text(shared.text, size_t(shared.size));
   while (!text.empty()) {
     const size_t end = text.find('\n'), equals = text.find('=');
     (void)settings.set(text.substr(0, equals), text.substr(equals + 1, end - equals - 1),
@@ -64,6 +72,12 @@ Settings spread(const SharedSettings& shared) {
     text.remove_prefix(end + 1);
   }
   return settings;
+}
+
+int thread_level() {
+  int provided = MPI_THREAD_SINGLE;
+  real().Query_thread(&provided);
+  return provided;
 }
 
 LogLevel level_of(std::string_view name) {
@@ -94,6 +108,7 @@ Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Mach
       world(std::move(p)),
       machine(std::move(m)),
       rank(r),
+      threads_may_write(thread_level() == MPI_THREAD_MULTIPLE),
       start_ns(now_ns()),
       started_unix_s(time(nullptr)),
       recorder(events, world.nodes()) {}
@@ -103,15 +118,16 @@ void Runtime::start() {
   int rank;
   if (get() != nullptr || real().Comm_rank(h.comm_world, &rank) != MPI_SUCCESS) return;
   Settings settings = Settings::from_environment(environ);
+  take_for_spawned(settings);
   if (rank == 0)
     for (const std::string& problem : settings.problems()) log(LogLevel::warn, "{}", problem);
-  SharedSettings shared = collect(settings);
+  std::string shared = collect(settings);
   // One allgather tells who is where and whether the ranks' settings differ; only then a second
   // operation makes rank 0's count for all.
-  Ballot ballot{std::hash<std::string_view>()({shared.text, size_t(shared.size)}), false};
+  Ballot ballot{std::hash<std::string_view>()(shared), false};
   auto world = discover(h.comm_world, settings.text("placement"), &ballot);
   if (world && !ballot.alike) {
-    if (real().Bcast(&shared, sizeof shared, h.byte, 0, h.comm_world) != MPI_SUCCESS) return;
+    if (!share(shared)) return;
     settings = spread(shared);
   }
   set_log(level_of(settings.text("log")), fmt::format("haichi: rank {}", rank));
@@ -143,6 +159,9 @@ void Runtime::stop() {
   runtime->finish_behind_program();
   forget_attachments();
   forget_tuning();
+  forget_file_groups();
+  forget_summary_operation();
+  stop_keeping_types();
   write_run_report(*runtime);
   delete runtime;
 }

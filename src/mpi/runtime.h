@@ -40,6 +40,7 @@ class Runtime {
   /// What messages and file accesses cost here, if the user names a file that says so.
   const std::optional<machine::Machine> machine;
   const int rank;
+  const bool threads_may_write;  ///< the program may call MPI from several threads at once
   const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
   const int64_t started_unix_s;  ///< the same, seconds since 1970
 

@@ -14,7 +14,7 @@ TwoPhasePlan plan_of(const placement::Placement& placement, const std::vector<Ac
                      const TwoPhaseOptions& options) {
   std::vector<RankDemand> demands;
   for (const Access& a : accesses)
-    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), 0, false, &a});
+    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
   return plan_two_phase(placement, options, Direction::write, demands);
 }
 

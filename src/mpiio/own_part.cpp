@@ -8,23 +8,32 @@
 namespace haichi::mpiio {
 namespace {
 
-/// Calls transfer(memory, file offset, position) for runs of at most one block of the file, and of
-/// the bounce buffer where memory is not contiguous there (`memory` is then the bounce buffer).
+/// Calls transfer(memory, file offset, position) for runs of the file, blocks that touch taken
+/// together; at most the bounce buffer's size each where memory is not contiguous there (`memory`
+/// is then the bounce buffer).
 template <class Transfer>
 void for_each_run(const OwnPart& part, Transfer&& transfer) {
   const Access& own = *part.own;
   int64_t position = 0;
-  own.for_each_block(own.begin(), own.end(), [&](int64_t offset, int64_t size) {
-    while (size > 0) {
-      const auto at = part.memory_pattern->contiguous_at(position, position + size);
-      const int64_t n = at ? size : std::min(size, int64_t(part.bounce.size()));
+  plan::Extent run{};
+  auto flush = [&] {
+    while (!run.empty()) {
+      const auto at = part.memory_pattern->contiguous_at(position, position + run.size());
+      const int64_t n = at ? run.size() : std::min(run.size(), int64_t(part.bounce.size()));
       std::byte* const from = at ? part.memory + *at : part.bounce.data();
-      transfer(std::span(from, size_t(n)), offset, position);
-      offset += n;
+      transfer(std::span(from, size_t(n)), run.begin, position);
+      run.begin += n;
       position += n;
-      size -= n;
     }
+  };
+  own.for_each_block(own.begin(), own.end(), [&](int64_t offset, int64_t size) {
+    if (offset != run.end) {
+      flush();
+      run = {offset, offset};
+    }
+    run.end += size;
   });
+  flush();
 }
 
 void copy_memory(const OwnPart& part, int64_t position, std::span<std::byte> bytes,
@@ -49,6 +58,8 @@ void record(const OwnPart& part, trace::Phase phase, int64_t begin_ns) {
 Status write_pieces(const OwnPart& part) {
   Status status;
   const int64_t begin_ns = now_ns();
+  const RangeLock lock(part.file, F_RDLCK,
+                       part.file.lock_writes ? part.own->hull() : plan::Extent{});
   for_each_run(part, [&](std::span<std::byte> run, int64_t offset, int64_t position) {
     if (run.data() == part.bounce.data()) copy_memory(part, position, run, false);
     const Status done = write_fully(*part.file.os, part.file.fd, run, offset);

@@ -13,10 +13,10 @@
 namespace haichi::mpiio {
 
 struct OwnPart {
-  const Access* own;          ///< when reading, no byte lies at or behind the end of the file
-  std::byte* memory;          ///< origin of the user's buffer
-  PatternPtr memory_pattern;  ///< positions: those of the access, relative to its begin
-  AggregatorFile file;
+  const Access* own;            ///< when reading, no byte lies at or behind the end of the file
+  std::byte* memory;            ///< origin of the user's buffer
+  PatternPtr memory_pattern;    ///< positions: those of the access, relative to its begin
+  AggregatorFile file;          ///< `lock_writes`: exact writes hold a lock on the whole hull
   std::span<std::byte> bounce;  ///< what goes through memory of ours; at least a byte if any does
   RecordPhase record = nullptr;
   void* record_context = nullptr;

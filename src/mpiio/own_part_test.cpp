@@ -46,6 +46,18 @@ TEST(OwnPart, ReadsEachByteAndTouchesNoOther) {
   }
 }
 
+// Blocks of the file that touch, from places of memory that do not: the tiles of a view, say.
+TEST(OwnPart, WhatIsTogetherInTheFileIsWrittenAtOnce) {
+  Case c(3);
+  c.view = {0, Pattern::sequence({{0, Pattern::block(4)}, {10, Pattern::block(6)}}), 16};
+  c.access = Access(c.view, 0, 1000);
+  c.memory_pattern = Pattern::loop(Pattern::block(5), 200, 7);
+  c.memory.assign(size_t(c.memory_pattern->end()), std::byte{5});
+  c.bounce.resize(1000);
+  ASSERT_TRUE(write_pieces(c.part()));
+  EXPECT_EQ(c.file.writes, 101);  // of 200 blocks
+}
+
 TEST(OwnPart, AFailureIsReportedAndWhatFitsIsKept) {
   Case c(7);
   c.view = {0, Pattern::block(10), 20};

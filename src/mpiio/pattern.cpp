@@ -28,6 +28,9 @@ constexpr size_t kRunForLoop = 3;
 constexpr size_t kBlocksForLoop = 32;
 // How many blocks in a row become a list among other parts.
 constexpr size_t kBlocksForList = 8;
+// Parts of a list of parts that have no more blocks than this in the mean become blocks of one
+// list.
+constexpr int64_t kFlatBlocks = 2;
 
 // Equal for the purpose of making loops; structure is compared for blocks only, which is what
 // indexed types consist of.
@@ -57,6 +60,51 @@ void join_neighbours(std::vector<Pattern::Placed>& parts) {
   }
   grow();
   parts.resize(kept);
+}
+
+void join_neighbours(std::vector<Pattern::Block>& blocks) {
+  size_t kept = 0;
+  for (const Pattern::Block block : blocks) {
+    if (block.size <= 0) continue;
+    if (kept > 0 && blocks[kept - 1].offset + blocks[kept - 1].size == block.offset)
+      blocks[kept - 1].size += block.size;
+    else
+      blocks[kept++] = block;
+  }
+  blocks.resize(kept);
+}
+
+// How many of the first blocks are equal and at equal distances; at least 1.
+size_t regular_run(std::span<const Pattern::Block> blocks) {
+  if (blocks.size() < 2) return blocks.size();
+  const int64_t stride = blocks[1].offset - blocks[0].offset;
+  size_t run = 1;
+  while (run < blocks.size() && blocks[run].size == blocks[0].size &&
+         blocks[run].offset - blocks[run - 1].offset == stride)
+    ++run;
+  return run;
+}
+
+// Many parts of hardly more than a block: going down to each costs more than a longer list. `given`
+// is how many there were before loops were found; where these took most of them, they are kept.
+bool worth_flattening(const std::vector<Pattern::Placed>& parts, size_t given) {
+  if (parts.size() < std::max(kBlocksForList, given / 2)) return false;
+  const auto most = int64_t(given) * kFlatBlocks;
+  int64_t blocks = 0;
+  for (const Pattern::Placed& part : parts) {
+    blocks = saturating_add(blocks, part.pattern->blocks());
+    if (blocks > most) return false;
+  }
+  return true;
+}
+
+std::vector<Pattern::Block> blocks_of(const std::vector<Pattern::Placed>& parts) {
+  std::vector<Pattern::Block> blocks;
+  blocks.reserve(parts.size() * kFlatBlocks);
+  for (const Pattern::Placed& part : parts)
+    part.pattern->for_each_block(0, part.pattern->size(), part.offset,
+                                 [&](int64_t at, int64_t n) { blocks.push_back({at, n}); });
+  return blocks;
 }
 
 // Turns runs of equal parts at equal distances into loops, in place.
@@ -122,43 +170,76 @@ PatternPtr Pattern::sequence(std::vector<Placed> parts) {
       part.pattern = PatternPtr(part.pattern->parts_[0].child);
     }
   join_neighbours(parts);
+  const size_t given = parts.size();
   find_loops(parts);
+  if (worth_flattening(parts, given)) return scattered(blocks_of(parts));
+  return whole_of(with_lists(std::move(parts)));
+}
+
+PatternPtr Pattern::whole_of(std::vector<Placed> parts) {
   if (parts.empty()) return block(0);
-  parts = with_lists(std::move(parts));
   if (parts.size() == 1 && parts[0].offset == 0) return parts[0].pattern;
   return make_sequence(std::move(parts));
 }
 
-// Offsets of a list are the parent's, so that the list is the whole pattern where it can be.
-std::vector<Pattern::Placed> Pattern::with_lists(std::vector<Placed> parts) {
-  size_t kept = 0;
-  for (size_t i = 0; i < parts.size();) {
-    size_t blocks = 0;
-    while (i + blocks < parts.size() && parts[i + blocks].pattern->is_block()) ++blocks;
-    if (blocks >= kBlocksForList) {
-      PatternPtr list = list_of(std::span(parts).subspan(i, blocks));
-      i += blocks;
-      parts[kept++] = {0, std::move(list)};
-    } else {
-      Placed part = std::move(parts[i++]);
-      parts[kept++] = std::move(part);
+PatternPtr Pattern::scattered(std::vector<Block> blocks) {
+  join_neighbours(blocks);
+  std::vector<Placed> parts;
+  const std::span<const Block> all(blocks);
+  size_t waiting = 0;  // the first block that is in no part
+  for (size_t i = 0; i < all.size();) {
+    const size_t run = regular_run(all.subspan(i));
+    if (run < (run < all.size() ? kBlocksForLoop : kRunForLoop)) {
+      // No run can begin inside a shorter one, except with its last block.
+      i += std::max<size_t>(run - 1, 1);
+      continue;
     }
+    add_blocks(all.subspan(waiting, i - waiting), parts);
+    const int64_t stride = all[i + 1].offset - all[i].offset;
+    parts.push_back({all[i].offset, loop(block(all[i].size), int64_t(run), stride)});
+    i += run;
+    waiting = i;
   }
-  parts.resize(kept);
-  return parts;
+  add_blocks(all.subspan(waiting), parts);
+  return whole_of(std::move(parts));
 }
 
-PatternPtr Pattern::list_of(std::span<const Placed> blocks) {
-  const int64_t each = blocks[0].pattern->size();
-  const bool equal = std::all_of(blocks.begin(), blocks.end(),
-                                 [&](const Placed& p) { return p.pattern->size() == each; });
+// Offsets of a list are the parent's, so that the list is the whole pattern where it can be.
+void Pattern::add_blocks(std::span<const Block> blocks, std::vector<Placed>& parts) {
+  if (blocks.size() >= kBlocksForList) {
+    parts.push_back({0, list_of(blocks)});
+    return;
+  }
+  for (const Block& b : blocks) parts.push_back({b.offset, block(b.size)});
+}
+
+std::vector<Pattern::Placed> Pattern::with_lists(std::vector<Placed> parts) {
+  std::vector<Placed> result;
+  std::vector<Block> blocks;
+  for (Placed& part : parts) {
+    if (part.pattern->is_block()) {
+      blocks.push_back({part.offset, part.pattern->size()});
+      continue;
+    }
+    add_blocks(blocks, result);
+    blocks.clear();
+    result.push_back(std::move(part));
+  }
+  add_blocks(blocks, result);
+  return result;
+}
+
+PatternPtr Pattern::list_of(std::span<const Block> blocks) {
+  const int64_t each = blocks[0].size;
+  const bool equal =
+      std::all_of(blocks.begin(), blocks.end(), [&](const Block& b) { return b.size == each; });
   std::vector<int64_t> offsets, ends;
   offsets.reserve(blocks.size());
   if (!equal) ends.reserve(blocks.size());
   int64_t data = 0;
-  for (const Placed& placed : blocks) {
-    offsets.push_back(placed.offset);
-    data += placed.pattern->size();
+  for (const Block& b : blocks) {
+    offsets.push_back(b.offset);
+    data += b.size;
     if (!equal) ends.push_back(data);
   }
   return make_list(std::move(offsets), std::move(ends), equal ? each : 0);
@@ -453,28 +534,14 @@ Result<PatternPtr> Pattern::decode(std::span<const std::byte> data) {
   return nodes.back();
 }
 
-void PatternBuilder::flush() {
-  if (last_size_ <= 0) return;
-  PatternPtr& block = blocks_[last_size_];
-  if (!block) block = Pattern::block(last_size_);
-  parts_.push_back({last_begin_, block});
-}
-
 void PatternBuilder::add(int64_t offset, int64_t size) {
   if (size <= 0) return;
-  if (last_size_ > 0 && last_begin_ + last_size_ == offset) {
-    last_size_ += size;
-    return;
-  }
-  flush();
-  last_begin_ = offset;
-  last_size_ = size;
+  if (!blocks_.empty() && blocks_.back().offset + blocks_.back().size == offset)
+    blocks_.back().size += size;
+  else
+    blocks_.push_back({offset, size});
 }
 
-PatternPtr PatternBuilder::build() {
-  flush();
-  last_size_ = 0;
-  return Pattern::sequence(std::move(parts_));
-}
+PatternPtr PatternBuilder::build() { return Pattern::scattered(std::move(blocks_)); }
 
 }  // namespace haichi::mpiio

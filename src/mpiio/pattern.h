@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -36,6 +35,9 @@ class Pattern {
     int64_t offset;
     PatternPtr pattern;
   };
+  struct Block {
+    int64_t offset, size;
+  };
 
   /// `size` contiguous bytes at offset 0; size 0 is the empty pattern.
   static PatternPtr block(int64_t size);
@@ -43,6 +45,9 @@ class Pattern {
   static PatternPtr loop(PatternPtr child, int64_t count, int64_t stride);
   /// The patterns one after the other in data order.
   static PatternPtr sequence(std::vector<Placed> parts);
+  /// The blocks one after the other in data order, as sequence() of them but without an object for
+  /// each. Their sizes are not negative.
+  static PatternPtr scattered(std::vector<Block> blocks);
   static PatternPtr shifted(PatternPtr child, int64_t offset);
 
   int64_t size() const { return size_; }
@@ -103,8 +108,14 @@ class Pattern {
   static PatternPtr make_list(std::vector<int64_t> offsets, std::vector<int64_t> ends,
                               int64_t each);
   /// The same of blocks, which must not be empty.
-  static PatternPtr list_of(std::span<const Placed> blocks);
+  static PatternPtr list_of(std::span<const Block> blocks);
+  static void add_blocks(std::span<const Block> blocks, std::vector<Placed>& parts);
   static std::vector<Placed> with_lists(std::vector<Placed> parts);
+  static PatternPtr whole_of(std::vector<Placed> parts);
+  /// Calls visit(i, begin, lo, hi) for the blocks of a list in which positions [from, to) are:
+  /// block i begins at position `begin` and has [lo, hi) of them. There must be such positions.
+  template <class Visit>
+  void for_each_in_list(int64_t from, int64_t to, Visit&& visit) const;
   static PatternPtr part_of_list(const Pattern& whole, int64_t from, int64_t to);
   static PatternPtr part_of_loop(const Pattern& whole, int64_t from, int64_t to);
   /// The child that holds position `from` of a loop or a sequence, and where it begins.
@@ -146,11 +157,28 @@ class PatternBuilder {
   PatternPtr build();
 
  private:
-  void flush();
-  std::vector<Pattern::Placed> parts_;
-  std::unordered_map<int64_t, PatternPtr> blocks_;  // equal blocks are one object
-  int64_t last_begin_ = 0, last_size_ = 0;
+  std::vector<Pattern::Block> blocks_;
 };
+
+// The first and the last block may be cut, those between are whole: the loop over them is all that
+// long lists cost.
+template <class Visit>
+void Pattern::for_each_in_list(int64_t from, int64_t to, Visit&& visit) const {
+  size_t i = index_at(from);
+  int64_t begin = begin_of(i), end = end_of(i);
+  visit(i, begin, from, std::min(to, end));
+  if (to <= end) return;
+  const int64_t* const ends = ends_.data();
+  if (each_ > 0) {
+    for (begin = end, end += each_; end <= to; begin = end, end += each_)
+      visit(++i, begin, begin, end);
+  } else {
+    const size_t n = ends_.size();
+    for (begin = end; i + 1 < n && (end = ends[i + 1]) <= to; begin = end)
+      visit(++i, begin, begin, end);
+  }
+  if (begin < to) visit(i + 1, begin, begin, to);
+}
 
 template <class Visit>
 void Pattern::for_each_block(int64_t from, int64_t to, int64_t base, Visit&& visit) const {
@@ -172,11 +200,9 @@ void Pattern::for_each_block(int64_t from, int64_t to, int64_t base, Visit&& vis
       child_->for_each_block(std::max<int64_t>(from - position, 0), to - position,
                              base + i * stride_, visit);
   } else if (kind_ == Kind::list) {
-    for (size_t i = index_at(from); i < offsets_.size() && begin_of(i) < to; ++i) {
-      const int64_t begin = begin_of(i);
-      const int64_t lo = std::max(from, begin), hi = std::min(to, end_of(i));
+    for_each_in_list(from, to, [&](size_t i, int64_t begin, int64_t lo, int64_t hi) {
       visit(base + offsets_[i] + (lo - begin), hi - lo);
-    }
+    });
   } else {
     for (auto at = part_at(from); at != parts_.end() && at->data_begin < to; ++at)
       at->child->for_each_block(std::max<int64_t>(from - at->data_begin, 0), to - at->data_begin,

@@ -218,6 +218,40 @@ TEST(Pattern, AnIndexedTypeThatIsRegularBecomesALoop) {
   EXPECT_LT(Pattern::sequence(std::move(parts))->footprint(), 1000);
 }
 
+TEST(Pattern, ScatteredBlocksAreTheirSequence) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    test::Random random(seed);
+    std::vector<Pattern::Placed> parts = random_blocks(random, random.below(2));
+    parts.push_back({parts.back().offset + 5, Pattern::block(0)});
+    std::vector<Pattern::Block> blocks;
+    Bytes bytes;
+    for (const auto& part : parts) {
+      blocks.push_back({part.offset, part.pattern->size()});
+      for (int64_t i = 0; i < part.pattern->size(); ++i) bytes.push_back(part.offset + i);
+    }
+    const PatternPtr scattered = Pattern::scattered(blocks);
+    ASSERT_EQ(bytes_of(scattered), bytes) << seed;
+    ASSERT_EQ(scattered->encode(), Pattern::sequence(std::move(parts))->encode()) << seed;
+  }
+  EXPECT_TRUE(Pattern::scattered({})->empty());
+  EXPECT_TRUE(Pattern::scattered({{3, 0}})->empty());
+}
+
+TEST(Pattern, IrregularPiecesOfLittleMoreThanABlockAreOneList) {
+  test::Random random(2);
+  const PatternPtr pair = Pattern::sequence({{0, Pattern::block(2)}, {8, Pattern::block(4)}});
+  std::vector<Pattern::Placed> parts;
+  Bytes bytes;
+  for (int64_t i = 0, at = 0; i < 10'000; ++i, at += random.between(13, 90)) {
+    parts.push_back({at, pair});
+    for (const int64_t b : {0, 1, 8, 9, 10, 11}) bytes.push_back(at + b);
+  }
+  const PatternPtr flat = Pattern::sequence(std::move(parts));
+  EXPECT_EQ(bytes_of(flat), bytes);
+  EXPECT_LT(flat->footprint(), 10'000 * 2 * 16 + 1000);
+  EXPECT_TRUE(flat->sorted());
+}
+
 TEST(PatternBuilder, JoinsNeighboursAndFindsLoops) {
   PatternBuilder builder;
   for (int64_t i = 0; i < 1000; ++i) {

@@ -31,6 +31,34 @@ TEST(Sieve, ReadsEachByteAndTouchesNoOther) {
   }
 }
 
+TEST(Sieve, WritesEachByteToItsPlaceAndKeepsTheOthers) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    StridedAccess c(seed);
+    for (int64_t i = 0; i < 10000; ++i) c.file.bytes.push_back(std::byte(i % 251 + 1));
+    for (size_t i = 0; i < c.memory.size(); ++i) c.memory[i] = std::byte(i % 250 + 1);
+    auto expected = c.file.bytes;
+    for (const auto& [offset, at] : c.pairs()) expected[size_t(offset)] = c.memory[size_t(at)];
+    std::vector<std::byte> room(1 + seed % 97);
+    ASSERT_TRUE(write_by_sieving({.own = &c.access,
+                                  .memory = c.memory.data(),
+                                  .memory_pattern = c.memory_pattern,
+                                  .file = {&c.file, 3, true, seed % 2 ? 7 : -1, true},
+                                  .bounce = room}));
+    ASSERT_EQ(c.file.bytes, expected) << seed;
+  }
+}
+
+TEST(Sieve, FillsHolesWhereThatIsFasterThanACallForEachPiece) {
+  const auto access = [](int64_t block, int64_t stride, int64_t count) {
+    return Access(View{0, Pattern::block(block), stride}, 0, block * count);
+  };
+  EXPECT_TRUE(worth_filling(access(64, 128, 1000)));
+  EXPECT_TRUE(worth_filling(access(3744, 4000, 1000)));
+  EXPECT_FALSE(worth_filling(access(3744, 9000, 1000)));
+  EXPECT_FALSE(worth_filling(access(64, 64, 1000))) << "no holes";
+  EXPECT_FALSE(worth_filling(Access()));
+}
+
 /// Two pieces with a hole between them that is too large to be read.
 struct FarApart : StridedAccess {
   static constexpr int64_t kStride = 1 << 20;

@@ -7,7 +7,6 @@
 #include "base/rounding.h"
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/node_streams.h"
-#include "mpiio/read_cost.h"
 #include "plan/aggregator_number.h"
 
 namespace haichi::mpiio {
@@ -24,11 +23,6 @@ Step exchange_step(Step::Kind kind, int peer, plan::Slice from, plan::Slice to) 
   return step;
 }
 
-// From this mean size of a rank's pieces on, a system call for each write costs less than moving
-// them: it takes the file's lock and looks for its pages.
-constexpr int64_t kDirectWrite = 16 << 10;
-// The same where the file system is behind a network, and a request costs a round trip to a server.
-constexpr int64_t kDirectPieceApart = 1 << 20;
 // A window is not made smaller than this only to have more cycles that overlap.
 constexpr int64_t kLeastWindow = 128 << 10;
 // As many cycles as overlapping is worth: its gain is the part of the first and the last.
@@ -43,9 +37,6 @@ constexpr int64_t kStreamed = 16 << 10;
 constexpr int64_t kStreamedPieces = 64 << 10;
 constexpr int64_t kSmallPiece = 4 << 10;
 constexpr double kLeastSpared = 64;
-// Where so many windows have nothing in them for one that has, the ranks access their pieces
-// themselves: an empty cycle costs a meeting of all.
-constexpr int64_t kEmptyWindows = 8;
 // The cycles of streams before the first of the access: a meeting each.
 constexpr int64_t kFirstStage = -2;
 
@@ -59,22 +50,6 @@ plan::Extent range_of(const std::vector<RankDemand>& demands) {
   return range.empty() ? plan::Extent{} : range;
 }
 
-/// Why every rank of a single node shall read the file itself, or empty.
-std::string why_read_alone(const std::vector<RankDemand>& demands) {
-  double alone = 0, exchange = 0;
-  for (const RankDemand& demand : demands) {
-    if (demand.hull.empty()) continue;
-    const ReadSize size{demand.bytes, demand.blocks, demand.sieved};
-    alone += cost_alone(size);
-    exchange += cost_of_exchange(size);
-  }
-  if (alone > exchange) return "";
-  return fmt::format(
-      "no exchange: all ranks are on one node, and reading alone should take {:.1f} ms of a "
-      "processor, through windows {:.1f} ms",
-      alone * 1e-6, exchange * 1e-6);
-}
-
 /// With a third window the ranks of a node need not keep step, see "Overlapping cycles" in
 /// docs/notes.md; a thread of its own for the file does the same for two.
 int windows_of_buffer(const placement::Placement& placement, const TwoPhaseOptions& options) {
@@ -86,50 +61,6 @@ int windows_of_buffer(const placement::Placement& placement, const TwoPhaseOptio
 int64_t window_of_buffer(const placement::Placement& placement, const TwoPhaseOptions& options) {
   const int64_t part = options.buffer / windows_of_buffer(placement, options);
   return part > kPage ? part / kPage * kPage : std::max<int64_t>(1, part);
-}
-
-int64_t window_size(const placement::Placement& placement, const plan::Extent& range,
-                    int aggregators, const TwoPhaseOptions& options) {
-  const int64_t most = window_of_buffer(placement, options);
-  if (!options.may_shrink) return most;
-  const int64_t domain = range.size() / aggregators + 1;
-  const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
-  return std::min(most, whole_pages(wanted));
-}
-
-/// Why `blocks` pieces that lie far apart need no windows, or empty.
-std::string why_far_apart(const plan::Extent& range, int64_t window, int64_t bytes,
-                          int64_t blocks) {
-  const int64_t windows = range.size() / window, filled = bytes / window + blocks;
-  if (windows / kEmptyWindows < filled) return "";
-  return fmt::format(
-      "no exchange: {} pieces lie so far apart that of {} windows {} at most would have bytes",
-      blocks, windows, filled);
-}
-
-/// Why every rank shall access the file itself, or empty.
-std::string why_direct(const placement::Placement& placement, const TwoPhaseOptions& options,
-                       Direction direction, const std::vector<RankDemand>& demands,
-                       int aggregators) {
-  if (options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct) return "";
-  int64_t bytes = 0, blocks = 0;
-  for (const RankDemand& demand : demands) {
-    if (demand.hull.empty()) continue;
-    if (!demand.has_file) return "";
-    bytes += demand.bytes;
-    blocks += demand.blocks;
-  }
-  if (blocks == 0) return "";
-  const plan::Extent range = range_of(demands);
-  std::string far =
-      why_far_apart(range, window_size(placement, range, aggregators, options), bytes, blocks);
-  if (!far.empty()) return far;
-  const bool apart = placement.nodes() > 1;
-  if (!apart && direction == Direction::read) return why_read_alone(demands);
-  const int64_t least = apart ? kDirectPieceApart : kDirectWrite;
-  if (bytes / blocks < least) return "";
-  return fmt::format("no exchange: {}their pieces have {} bytes in the mean, at least {}",
-                     apart ? "" : "all ranks are on one node, and ", bytes / blocks, least);
 }
 
 /// Empty if the aggregators shall access the file between exchanging, or why a thread shall.
@@ -201,6 +132,23 @@ std::string why_issued(const TwoPhasePlan& plan) {
 
 }  // namespace
 
+int64_t window_size(const placement::Placement& placement, const plan::Extent& range,
+                    int aggregators, const TwoPhaseOptions& options) {
+  const int64_t most = window_of_buffer(placement, options);
+  const int64_t domain = divide_up(range.size(), aggregators) + 1 + options.stripe_unit;
+  // However large a buffer is asked for, what the access does not fill is not taken.
+  if (!options.may_shrink) return std::min(most, whole_pages(domain));
+  const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
+  return std::min(most, whole_pages(wanted));
+}
+
+int64_t buffer_needed(const placement::Placement& placement, const TwoPhaseOptions& options,
+                      const plan::Extent& range) {
+  const int aggregators = int(aggregators_for(placement, options).ranks.size());
+  return windows_of_buffer(placement, options) *
+         window_size(placement, range, aggregators, options);
+}
+
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
   return placement.nodes() == 1 && options.aggregators == 0 && options.per_node == 0 &&
          options.may_go_direct;
@@ -235,11 +183,6 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   result.direction = direction;
   result.aggregators = aggregators_for(placement, options);
   const int count = int(result.aggregators.ranks.size());
-  if (std::string why = why_direct(placement, options, direction, demands, count); !why.empty()) {
-    result.direct = true;
-    result.why.push_back(std::move(why));
-    return result;
-  }
   const plan::Extent range = range_of(demands);
   result.window_bytes = window_size(placement, range, count, options);
   result.windows = windows_of_buffer(placement, options);

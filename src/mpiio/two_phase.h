@@ -53,15 +53,12 @@ struct RankDemand {
   plan::Extent hull;  ///< of the file; empty: it has no bytes
   int64_t bytes = 0;
   int64_t blocks = 0;              ///< contiguous pieces of the file
-  int64_t sieved = 0;              ///< bytes that sieving would read; 0: not known
-  bool has_file = true;            ///< the rank could access the file itself
   const Access* access = nullptr;  ///< if known on all ranks; else its bytes count as spread evenly
 };
 
 /// What all ranks decide alike before a collective access, and why.
 struct TwoPhasePlan {
   Direction direction = Direction::write;
-  bool direct = false;  ///< every rank accesses the file itself; nothing below is used
   plan::Aggregators aggregators;
   plan::FileDomains domains{{}, 1, 1, 0, 0};
   int64_t window_bytes = 0;  ///< most that one cycle of an aggregator handles
@@ -81,8 +78,15 @@ struct TwoPhasePlan {
   std::vector<std::string> why;
 };
 
-/// True if plan_two_phase may decide that every rank accesses the file itself: all ranks are on one
-/// node and the user did not ask for aggregators. Every rank then needs the file open.
+/// Bytes of a window of an access of `range`: what is asked for, or less.
+int64_t window_size(const placement::Placement& placement, const plan::Extent& range,
+                    int aggregators, const TwoPhaseOptions& options);
+
+/// The whole of the collective buffer that an aggregator needs for it.
+int64_t buffer_needed(const placement::Placement& placement, const TwoPhaseOptions& options,
+                      const plan::Extent& range);
+
+/// True if all ranks are aggregators unless something else is asked for: they are on one node.
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options);
 
 /// The aggregators under the options: as many as wanted, else as many as storage and network can

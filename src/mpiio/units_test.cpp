@@ -19,7 +19,7 @@ struct Wanted {
   void add(Access access) {
     accesses.push_back(std::move(access));
     const Access& a = accesses.back();
-    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), 0, true, &a});
+    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
     range.begin = std::min(range.begin, a.hull().begin);
     range.end = std::max(range.end, a.hull().end);
   }

@@ -1,8 +1,6 @@
 #include "mpiio/window_file.h"
 
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include <algorithm>
 #include <memory>
@@ -20,8 +18,6 @@ constexpr int64_t kRmwDistance = 2048;
 constexpr int64_t kRmwDistanceDense = 8192;
 // Read-modify-write goes in parts of this size, each under its own lock.
 constexpr int64_t kRmwPart = 1 << 20;
-// How long to wait for a lock before pieces are written one by one, in nanoseconds.
-constexpr int64_t kLockPatience = 5'000'000'000;
 // A reader skips holes of at least this size instead of reading through them.
 constexpr int64_t kReadThrough = 64 << 10;
 
@@ -31,6 +27,8 @@ void note(FileOutcome& outcome, const Status& done) {
 
 void write_separately(const FileWindow& window, const AggregatorFile& file, FileOutcome& outcome) {
   const int64_t begin_ns = now_ns();
+  const plan::Extent all{window.runs.front().begin, window.runs.back().end};
+  const RangeLock lock(file, F_RDLCK, file.lock_writes ? all : plan::Extent{});
   int64_t bytes = 0;
   for (const plan::Extent run : window.runs) {
     const std::span<const std::byte> from(window.at(run.begin), size_t(run.size()));
@@ -73,35 +71,21 @@ Status modify(const FileWindow& window, const AggregatorFile& file, plan::Extent
   return done;
 }
 
-// Who has it may be another program that never gives it back.
-bool lock(const AggregatorFile& file, plan::Extent part) {
-  const int64_t give_up_ns = now_ns() + kLockPatience;
-  for (timespec nap{0, 100'000};;) {
-    const int locked = file.os->lock(file.fd, F_WRLCK, part.begin, part.size());
-    if (locked >= 0) return true;
-    const bool may_come = locked == -EINTR || locked == -EAGAIN || locked == -EACCES;
-    if (!may_come || now_ns() > give_up_ns) return false;
-    if (locked == -EINTR) continue;
-    nanosleep(&nap, nullptr);
-    nap.tv_nsec = std::min(nap.tv_nsec * 2, 10'000'000L);
-  }
-}
-
 void write_with_rmw(const FileWindow& window, const AggregatorFile& file, FileOutcome& outcome) {
   const plan::Extent all{window.runs.front().begin, window.runs.back().end};
   const int64_t size = std::min(kRmwPart, all.size());
   const std::unique_ptr<std::byte[]> scratch(new (std::nothrow) std::byte[size_t(size)]);
   for (int64_t at = all.begin; at < all.end; at += size) {
     const plan::Extent part{at, std::min(all.end, at + size)};
-    outcome.lock_refused = scratch && !lock(file, part);
-    if (!scratch || outcome.lock_refused) {  // never without a lock
+    const FillPermit permit(file, scratch ? part : plan::Extent{});
+    if (!permit.given()) {
+      outcome.lock_refused = scratch != nullptr;
       outcome.totals.rmw -= 1;
       outcome.totals.separate += 1;
       write_separately(window, file, outcome);
       return;
     }
     note(outcome, modify(window, file, part, std::span(scratch.get(), size_t(size)), outcome));
-    file.os->lock(file.fd, F_UNLCK, part.begin, part.size());
   }
 }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/os.h"
+#include "mpiio/file_lock.h"
 #include "mpiio/run_list.h"
 #include "plan/file_domains.h"
 #include "trace/recorder.h"
@@ -21,13 +21,6 @@ enum class Holes { automatic, separate, rmw };
 /// True if `pieces` pieces of a window, `bytes` bytes within `span`, are better written by
 /// read-modify-write of all of it than each by itself, where both can be done.
 bool wants_rmw(int64_t pieces, int64_t span, int64_t bytes, Holes holes);
-
-/// The file of an aggregator.
-struct AggregatorFile {
-  Os* os = nullptr;
-  int fd = -1;
-  bool readable = false;  ///< opened so that read-modify-write is possible
-};
 
 /// Records intervals for the report; may be null. `begin_ns` and `end_ns` are haichi::now_ns().
 using RecordPhase = void (*)(void* context, trace::Phase, int64_t cycle, int64_t begin_ns,
@@ -69,8 +62,8 @@ struct FileOutcome {
 /// after all are given as zeros.
 FileOutcome read_window(const FileWindow& window, const AggregatorFile& file);
 
-/// Writes the runs: one by one, or with the holes between them by read-modify-write under a lock,
-/// which is waited for for some seconds. Uses the holes of the window's memory.
+/// Writes the runs: one by one, or with the holes between them by read-modify-write where that is
+/// permitted (FillPermit). Uses the holes of the window's memory.
 FileOutcome write_window(const FileWindow& window, const AggregatorFile& file, Holes holes);
 
 }  // namespace haichi::mpiio

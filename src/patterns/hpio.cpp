@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpiio/two_phase.h"
+#include "mpiio/way.h"
 #include "patterns/file_steps.h"
 #include "patterns/pattern.h"
 
@@ -23,6 +24,7 @@ constexpr int64_t kLargestFile = int64_t(1) << 60;
 struct Base {
   std::vector<Access> accesses;  // by rank
   mpiio::TwoPhasePlan plan;
+  mpiio::WayChoice choice;
 };
 
 // A rank that accesses its own pieces, one after the other.
@@ -85,6 +87,19 @@ mpiio::TwoPhaseOptions options_of(const Parameters& p, const machine::Machine& m
   return options;
 }
 
+mpiio::Demand demand_of(const std::vector<Access>& accesses, const Parameters& p) {
+  mpiio::Demand demand{.hull = {INT64_MAX, 0}, .ranks = int(accesses.size()), .all_open = true};
+  for (const Access& access : accesses) {
+    const plan::Extent hull = access.hull();
+    demand.hull.begin = std::min(demand.hull.begin, hull.begin);
+    demand.hull.end = std::max(demand.hull.end, hull.end);
+    demand.spans += hull.size();
+    demand.bytes += access.end() - access.begin();
+    demand.blocks += p.contiguous ? 1 : p.region_count;
+  }
+  return demand;
+}
+
 std::shared_ptr<const Base> plan(const Case& of) {
   auto base = std::make_shared<Base>();
   const Parameters& p = of.parameters;
@@ -96,7 +111,10 @@ std::shared_ptr<const Base> plan(const Case& of) {
                        .bytes = access.end() - access.begin(),
                        .blocks = p.contiguous ? 1 : p.region_count,
                        .access = &access});
-  base->plan = mpiio::plan_two_phase(of.placement, options_of(p, of.machine), p.access, demands);
+  const mpiio::TwoPhaseOptions options = options_of(p, of.machine);
+  base->plan = mpiio::plan_two_phase(of.placement, options, p.access, demands);
+  base->choice =
+      mpiio::choose_way(of.placement, options, p.access, demand_of(base->accesses, p), {}, false);
   return base;
 }
 
@@ -113,8 +131,8 @@ Result<Job> hpio(const Case& of) {
   Job job;
   job.base = base;
   job.program_bytes = p.region_size * p.region_count * ranks;
-  job.why = base->plan.why;
-  if (base->plan.direct) {
+  if (base->choice.way == mpiio::Way::alone) {
+    job.why = {text_of(base->choice, of.placement, demand_of(base->accesses, p))};
     for (int r = 0; r < ranks; ++r) {
       const Pieces own = pieces_of(p, ranks, r);
       job.schedules.push_back(std::make_unique<FileSteps>(
@@ -123,6 +141,7 @@ Result<Job> hpio(const Case& of) {
     }
     return job;
   }
+  job.why = base->plan.why;
   job.aggregators = base->plan.aggregators.ranks;
   job.cycles = base->plan.domains.cycles();
   const int64_t last = base->accesses.back().hull().end;

@@ -279,9 +279,9 @@ def action(function: Function) -> str:
 
 
 def wrapper(function: Function) -> str:
-    """The two exported names of one hook."""
+    """What stands behind the two exported names of one hook."""
     f = function
-    return f"""HAICHI_EXPORT {f.returns} {f.name}({f.signature}) {{
+    return f"""HAICHI_WRAPPER {f.returns} haichi_{f.name}({f.signature}) {{
   const haichi::mpi::Real& table = haichi::mpi::real();
   if (haichi::preload::passing()) return table.{f.short}({f.call});
   return haichi::preload::guarded(
@@ -290,9 +290,40 @@ def wrapper(function: Function) -> str:
       [&] {{
 {recovery(f)}      }});
 }}
+"""
 
-HAICHI_EXPORT {f.returns} P{f.name}({f.signature})
-    __attribute__((alias("{f.name}")));
+
+def entries(wrapped: list[Function]) -> str:
+    """The exported names: jumps through a table, or the wrappers themselves. See entries.h."""
+    first = "".join("    haichi_unsettled, haichi_unsettled,\n" for _ in wrapped)
+    rows = "".join(f"    as_entry(haichi_{f.name}), as_entry(haichi_{f.name}),\n" for f in wrapped)
+    jumps = "".join(
+        f'HAICHI_ENTRY("{name}", "{number}")\n'
+        for number, name in enumerate(n for f in wrapped for n in (f.name, "P" + f.name))
+    )
+    plain = "".join(
+        f"HAICHI_EXPORT {f.returns} {name}({f.signature})\n"
+        f'    __attribute__((alias("haichi_{f.name}")));\n'
+        for f in wrapped
+        for name in (f.name, "P" + f.name)
+    )
+    return f"""#if HAICHI_ENTRIES
+
+#define as_entry(wrapper) reinterpret_cast<void (*)()>(wrapper)
+
+void (*haichi_entries[])() = {{
+{first}}};
+
+void (*const haichi_wrappers[])() = {{
+{rows}}};
+
+const int haichi_entry_count = {2 * len(wrapped)};
+
+{jumps}
+#else
+
+{plain}
+#endif
 """
 
 
@@ -304,11 +335,15 @@ def wrappers_source(wrapped: list[Function]) -> str:
 
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "preload/entries.h"
 #include "preload/guard.h"
+
+#define HAICHI_WRAPPER __attribute__((visibility("hidden")))
 
 extern "C" {{
 
 {bodies}
+{entries(wrapped)}
 }}  // extern "C"
 """
 

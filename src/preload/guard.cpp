@@ -1,11 +1,15 @@
 #include "preload/guard.h"
 
+#include <dlfcn.h>
+
+#include <typeinfo>
+
 #include "base/log.h"
-#include "preload/library.h"
 
 namespace haichi::preload {
 
 constinit thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local const void* outermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void report_thrown(const char* name, const char* what) noexcept {
   try {
@@ -17,13 +21,17 @@ void report_thrown(const char* name, const char* what) noexcept {
 
 namespace {
 
-// Before the program starts: a wrong shim says so rather than crash in the middle. With
-// HAICHI_DISABLE too: a forwarded call has already passed its handles through parameters of the
-// wrong size. A process without an MPI, or without one yet, is none of our business.
-__attribute__((constructor)) void check_library() {
-  const Library library = find_library();
-  if (library.handle) require_fit(library);
+const void* object_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
 }  // namespace
+
+bool thrown_by_haichi() noexcept {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  return type != nullptr &&
+         object_of(type) == object_of(reinterpret_cast<const void*>(&thrown_by_haichi));
+}
+
 }  // namespace haichi::preload

@@ -22,8 +22,24 @@ namespace haichi::preload {
 /// use by a thread, which may be inside malloc.
 extern constinit thread_local int depth __attribute__((tls_model("initial-exec")));
 
+/// The frame of the wrapper that the first of them was called by.
+extern constinit thread_local const void* outermost __attribute__((tls_model("initial-exec")));
+
 /// True if a call is not for haichi: made inside a hook, or HAICHI_DISABLE is set.
-inline bool passing() { return depth > 0 || !mpi::active(); }
+///
+/// `frame` is the caller's, a wrapper. The program's error handlers run inside hooks and may leave
+/// by longjmp, so that a hook is gone although it never returned: whoever calls from its place on
+/// the stack, or from nearer the beginning, is not inside it.
+inline bool passing(const void* frame = __builtin_frame_address(0)) {
+  if (depth > 0 && frame >= outermost) [[unlikely]]
+    depth = 0;
+  return depth > 0 || !mpi::active();
+}
+
+/// True in a catch block if what was thrown is of haichi's: its type lies in this shared object, as
+/// that of the C++ library does which is linked into it. The rest is the program's, thrown by a
+/// callback that MPI ran.
+bool thrown_by_haichi() noexcept;
 
 /// One line in the log: the hook of `name` threw. Does not throw.
 void report_thrown(const char* name, const char* what) noexcept;
@@ -39,22 +55,28 @@ void report_thrown(const char* name, const char* what) noexcept;
 /// can be asked (MPI_Initialized, MPI_Finalized), and they are done if they were not. Functions
 /// that return no error code are local and without effect, and are called.
 ///
-/// pthread_cancel unwinds by an exception of its own, which must go on. It has no object:
-/// sanitizers must not mind that the reference to it is to nothing.
+/// What the program itself throws, in an error handler that MPI runs inside a hook, goes on to the
+/// program as without haichi. pthread_cancel unwinds by an exception of its own, which must go on
+/// too. It has no object: sanitizers must not mind that the reference to it is to nothing.
 template <class Hook, class Recover>
-__attribute__((no_sanitize("undefined"))) auto guarded(const char* name, Hook hook, Recover recover)
+__attribute__((no_sanitize("undefined"))) auto guarded(
+    const char* name, Hook hook, Recover recover, const void* frame = __builtin_frame_address(0))
     -> decltype(hook()) {
   struct Inside {
-    Inside() { ++depth; }
+    explicit Inside(const void* from) {
+      if (depth++ == 0) outermost = from;
+    }
     ~Inside() { --depth; }
-  } inside;
+  } inside(frame);
   try {
     return hook();
   } catch (const abi::__forced_unwind&) {
     throw;
   } catch (const std::exception& error) {
+    if (!thrown_by_haichi()) throw;
     report_thrown(name, error.what());
   } catch (...) {
+    if (!thrown_by_haichi()) throw;
     report_thrown(name, "an unknown exception");
   }
   return recover();

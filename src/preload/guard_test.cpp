@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <unistd.h>
 
 #include <new>
@@ -28,6 +29,13 @@ using testing::HasSubstr;
 
 constexpr auto no_recovery = [] { return -1; };
 
+// A call of MPI has a frame of its own.
+[[gnu::noinline]] bool passing_in_a_call() {
+  const bool result = passing();
+  asm volatile("");
+  return result;
+}
+
 TEST(PassingTest, DisabledPassesEveryCall) {
   EXPECT_FALSE(passing());
   mpi::active_now = false;
@@ -41,7 +49,7 @@ TEST(GuardedTest, ReturnsWhatTheHookReturns) {
 
 TEST(GuardedTest, CallsInsideAHookPass) {
   bool inside = false;
-  guarded("MPI_X", [&] { return inside = passing(), 0; }, no_recovery);
+  guarded("MPI_X", [&] { return inside = passing_in_a_call(), 0; }, no_recovery);
   EXPECT_TRUE(inside);
   EXPECT_FALSE(passing());
 }
@@ -49,7 +57,7 @@ TEST(GuardedTest, CallsInsideAHookPass) {
 TEST(GuardedTest, OtherThreadsDoNotPass) {
   bool other = true;
   auto hook = [&] {
-    std::thread([&] { other = passing(); }).join();
+    std::thread([&] { other = passing_in_a_call(); }).join();
     return 0;
   };
   guarded("MPI_X", hook, no_recovery);
@@ -65,6 +73,14 @@ TEST(GuardedTest, ExceptionIsRecoveredAndLogged) {
   EXPECT_FALSE(passing());
 }
 
+TEST(GuardedTest, AHookLeftByLongjmpIsForgotten) {
+  static jmp_buf back;
+  if (setjmp(back) == 0) guarded("MPI_X", []() -> int { longjmp(back, 1); }, no_recovery);
+  EXPECT_EQ(depth, 1);
+  EXPECT_FALSE(passing());
+  EXPECT_EQ(depth, 0);
+}
+
 TEST(GuardedTest, AnythingThrownIsRecovered) {
   EXPECT_EQ(guarded("MPI_X", []() -> int { throw 5; }, [] { return 16; }), 16);
   EXPECT_EQ(guarded("MPI_X", []() -> int { throw std::bad_alloc(); }, [] { return 34; }), 34);
@@ -72,7 +88,7 @@ TEST(GuardedTest, AnythingThrownIsRecovered) {
 
 TEST(GuardedTest, RecoveryIsStillInside) {
   bool inside = false;
-  guarded("MPI_X", []() -> int { throw 5; }, [&] { return inside = passing(), 0; });
+  guarded("MPI_X", []() -> int { throw 5; }, [&] { return inside = passing_in_a_call(), 0; });
   EXPECT_TRUE(inside);
 }
 

@@ -55,17 +55,36 @@ Abi abi_of(void* handle, const char* soname) {
   return version && strcmp(version, ".so.12") == 0 ? Abi::mpich : Abi::unknown;
 }
 
-[[noreturn]] void refuse(const char* why, const char* what) {
+void say(const char* why, const char* what, const char* rest) {
   char line[512];
-  const int length = snprintf(line, sizeof line,
-                              "haichi: libhaichi-%s.so is for %s, but this process has %s%s: start "
-                              "the program with \"haichi run\", which chooses the right library\n",
-                              HAICHI_FLAVOUR_NAME, abi_names[int(this_abi)], why, what);
+  const int length =
+      snprintf(line, sizeof line, "haichi: libhaichi-%s.so is for %s, but this process has %s%s%s",
+               HAICHI_FLAVOUR_NAME, abi_names[int(this_abi)], why, what, rest);
   if (length > 0) {
     const size_t size = size_t(length) < sizeof line ? size_t(length) : sizeof line - 1;
     [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, size);
   }
-  _exit(refused);
+}
+
+// Says what is wrong if the library is another one than the shim is for.
+bool fits(const Library& library, const char* rest) {
+  char what[160];
+  if (*library.soname == 0) {
+    say("no MPI library that haichi can find", "", rest);
+    return false;
+  }
+  if (library.abi != this_abi) {
+    snprintf(what, sizeof what, " (%s)", library.soname);
+    say(abi_names[int(library.abi)], what, rest);
+    return false;
+  }
+  for (const char* const* name = exported_names; *name; ++name) {
+    if (dlsym(library.handle, *name)) continue;
+    snprintf(what, sizeof what, " (%s has no %s)", library.soname, *name + 1);
+    say("an older one", what, rest);
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -92,22 +111,18 @@ Library find_library() {
   return Library{nullptr, "", Abi::unknown};
 }
 
+bool say_whether_it_fits(const Library& library) {
+  return fits(library, "; it runs without haichi: \"haichi run\" would choose the right library\n");
+}
+
 void require_fit(const Library& library) {
-  char what[160];
-  if (library.abi != this_abi) {
-    snprintf(what, sizeof what, " (%s)", library.soname);
-    refuse(abi_names[int(library.abi)], what);
-  }
-  for (const char* const* name = exported_names; *name; ++name) {
-    if (dlsym(library.handle, *name)) continue;
-    snprintf(what, sizeof what, " (%s has no %s)", library.soname, *name + 1);
-    refuse("an older one", what);
-  }
+  const char* const rest =
+      ": start the program with \"haichi run\", which chooses the right library\n";
+  if (!fits(library, rest)) _exit(refused);
 }
 
 Library require_library() {
   const Library library = find_library();
-  if (!library.handle) refuse("no MPI library that haichi can find", "");
   require_fit(library);
   return library;
 }

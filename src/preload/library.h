@@ -1,10 +1,9 @@
 // Which MPI library is in this process, and whether this shim may work under it.
 //
 // A shim that is loaded under another MPI ABI does not fail politely: handles are integers in one
-// and pointers in another. So the ABI is looked at before anything else is done, twice: when the
-// shim is loaded (libmpi is mapped already if the program is linked with it) and at the first
-// intercepted call (a Python loads libmpi later, privately). A process without MPI - a shell, a
-// launcher - is left alone. Nothing here allocates memory, throws, or needs a constructor to have
+// and pointers in another. So the ABI is looked at before anything else is done, at the first
+// intercepted call (a Python loads libmpi late, and privately), and a shim that does not fit steps
+// aside (preload/entries.h). Nothing here allocates memory, throws, or needs a constructor to have
 // run. See docs/adr/0003-one-shim-per-abi.md.
 #pragma once
 
@@ -29,9 +28,12 @@ extern const char* const exported_names[];
 /// Looks through what is loaded now, with RTLD_LOCAL or not.
 Library find_library();
 
-/// Returns if `library` is of this shim's ABI and has every function that this shim exports.
-/// Otherwise writes one line to standard error and ends the process with `refused`, with _exit: no
-/// handler of a program that cannot have started MPI has anything to clean up after MPI.
+/// True if `library` is of this shim's ABI and has every function that this shim exports. Otherwise
+/// one line on standard error, which says that the program goes on without haichi.
+bool say_whether_it_fits(const Library& library);
+
+/// The same for who can't step aside: writes the line and ends the process with `refused`, with
+/// _exit: no handler of a program that cannot have started MPI has anything to clean up after MPI.
 void require_fit(const Library& library);
 
 /// find_library() and require_fit(), for use in an MPI call: no library at all is refused too.

@@ -30,7 +30,9 @@ def test_a_rank_that_never_comes_ends_the_job_as_without_haichi(
 ) -> None:
     """The others wait in an all-to-all, haichi's or the library's."""
     program = mpi.compile(HERE / "absent.c")
-    environment = mpi.preload(HAICHI_PLACEMENT=two_nodes, HAICHI_COLLECTIVES_ROUNDS="2")
+    environment = mpi.preload(
+        HAICHI_COLLECTIVES_AFTER="1", HAICHI_PLACEMENT=two_nodes, HAICHI_COLLECTIVES_ROUNDS="2"
+    )
     stock = mpi.run(4, [program, str(calls)], timeout=50)
     if mpis.sanitizers() and stock.returncode < 0:
         pytest.skip("the MPI's own launcher ends by a signal where sanitizers are loaded into it")
@@ -45,7 +47,11 @@ def test_blocks_that_are_too_long_are_an_error_where_they_come_and_nobody_waits(
 ) -> None:
     """As the libraries have it, under MPI_ERRORS_RETURN."""
     program = mpi.compile(HERE / "truncated.c")
-    environment = mpi.preload(HAICHI_PLACEMENT=two_nodes, HAICHI_COLLECTIVES_ALGORITHM=algorithm)
+    environment = mpi.preload(
+        HAICHI_COLLECTIVES_AFTER="1",
+        HAICHI_PLACEMENT=two_nodes,
+        HAICHI_COLLECTIVES_ALGORITHM=algorithm,
+    )
     done = mpi.run(4, [program, "5"], environment, timeout=50)
     told = dict(re.findall(r"rank (\d+): (\w+)", done.stdout))
     assert told == {"0": "truncated", "1": "success", "2": "success", "3": "success"}

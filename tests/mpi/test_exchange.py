@@ -67,7 +67,10 @@ def run_cases(
         pytest.skip(f"no {mpi.shim.name} in this build")
     report = folder / "report.json"
     env = mpi.preload(
-        HAICHI_PLACEMENT=placement_file(folder, ranks), HAICHI_REPORT=str(report), **settings
+        HAICHI_COLLECTIVES_AFTER="1",
+        HAICHI_PLACEMENT=placement_file(folder, ranks),
+        HAICHI_REPORT=str(report),
+        **settings,
     )
     program = mpi.compile(HERE / "exchange_cases.c", *flags)
     done = mpi.run(ranks, [program, str(seed), str(cases)], env, timeout=300)
@@ -121,6 +124,7 @@ def test_large_blocks_are_sent_before_others_are_received(
     tool = mpi.compile(HERE / "message_order.c", "-shared", "-fPIC", f"-DBYTES={size}")
     env = mpi.preload(
         tool,
+        HAICHI_COLLECTIVES_AFTER="1",
         HAICHI_PLACEMENT=placement_file(tmp_path, 3),
         HAICHI_COLLECTIVES_ALGORITHM=algorithm,
     )
@@ -135,7 +139,11 @@ def test_one_node_is_left_to_the_library(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile(HERE / "exchange_cases.c")
     report = tmp_path / "report.json"
     for enable, expected in (("auto", False), ("on", True)):
-        env = mpi.preload(HAICHI_REPORT=str(report), HAICHI_COLLECTIVES_ENABLE=enable)
+        env = mpi.preload(
+            HAICHI_COLLECTIVES_AFTER="1",
+            HAICHI_REPORT=str(report),
+            HAICHI_COLLECTIVES_ENABLE=enable,
+        )
         done = mpi.run(2, [program, "1", "10"], env, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
         assert bool(load(report).collectives) == expected
@@ -172,6 +180,7 @@ def run_with_decisions(mpi: Mpi, tmp_path: Path, folder: Path) -> Report:
     """Calls with blocks of one size, often enough for all trials."""
     report = tmp_path / "report.json"
     env = mpi.preload(
+        HAICHI_COLLECTIVES_AFTER="1",
         HAICHI_PLACEMENT=placement_file(tmp_path, 3),
         HAICHI_REPORT=str(report),
         HAICHI_COLLECTIVES_DECISIONS=str(folder),
@@ -245,6 +254,7 @@ def run_on_machine(
             node["address"] = address
         Path(placement).write_text(json.dumps(document))
     env = mpi.preload(
+        HAICHI_COLLECTIVES_AFTER="1",
         HAICHI_PLACEMENT=placement,
         HAICHI_REPORT=str(report),
         HAICHI_MACHINE=str(file),

@@ -108,6 +108,7 @@ def test_from_a_run_under_haichi_to_a_run_without(mpi: Mpi, tmp_path: Path) -> N
         pytest.skip(f"no {mpi.shim.name} in this build")
     report, rules = tmp_path / "report.json", tmp_path / "rules"
     env = mpi.preload(
+        HAICHI_COLLECTIVES_AFTER="1",
         HAICHI_PLACEMENT=placement_file(tmp_path, RANKS),
         HAICHI_REPORT=str(report),
         HAICHI_COLLECTIVES_ALGORITHM="bruck(2)",

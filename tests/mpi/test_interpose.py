@@ -24,7 +24,6 @@ PROGRAMS = {
     "mpi4py": ROOT / "tests/mpi/interpose_mpi4py.py",
 }
 ABIS = ("mpich", "openmpi", "mpiabi")
-REFUSED = 78
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "mpiabi": "the MPI standard ABI"}
 
 
@@ -156,24 +155,27 @@ def test_no_mpi_no_word(abi: str) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("disable", ["", "1"], ids=["active", "disabled"])
-def test_wrong_abi_is_refused(
+def test_wrong_abi_steps_aside(
     mpi: Mpi, abi: str, language: str, disable: str, tmp_path: Path
 ) -> None:
-    """A shim of another ABI says so in one line and ends the rank; nothing crashes."""
+    """A shim of another ABI says so in one line, and the program runs as without it."""
     argv, env = program(mpi, language)
-    env["LD_PRELOAD"] = str(shim(abi))
+    env |= mpi.stock(shim(abi), HAICHI_REPORT=str(tmp_path / "report.json"))
     if disable:
         env["HAICHI_DISABLE"] = "1"
-    done = mpi.run(1, [*argv, tmp_path / "data"], env)
-    assert done.returncode != 0
+    command = [*argv, tmp_path / "data", *options(mpi, language)]
+    if language == "mpi4py" and mpi.name == "openmpi-5.0.11":
+        pytest.skip("mpi4py 4 calls large-count functions that the shim has and this MPI has not")
+    done = mpi.run(2, command, env, check=True)
+    assert "intact" in done.stdout
     lines = haichi_lines(done)
-    assert len(lines) == 1, done.stderr
+    assert len(lines) == 2, done.stderr  # one a rank
     assert (
         f"libhaichi-{abi}.so is for {NAMES[abi]}, but this process has {NAMES[mpi.abi]}"
         in (lines[0])
     )
-    assert 'start the program with "haichi run"' in lines[0]
-    assert not (tmp_path / "data").exists()
+    assert '"haichi run" would choose the right library' in lines[0]
+    assert not (tmp_path / "report.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -184,11 +186,11 @@ def test_wrong_abi_is_refused(
     ],
     ids=["too old", "unknown"],
 )
-def test_unsupported_mpi_is_refused(soname: str, has: str, says: str, tmp_path: Path) -> None:
-    """An MPI without a function that the shim exports, or of no known ABI, is refused on load."""
+def test_unsupported_mpi_is_left_alone(soname: str, has: str, says: str, tmp_path: Path) -> None:
+    """An MPI without a function that a shim exports, or of no known ABI: a line and its calls."""
     mpis.not_with_sanitizers("a build with sanitizers needs their libraries")
     version = "int PMPI_Get_version(int* major, int* minor) { return *major - *minor; }"
-    (tmp_path / "old.c").write_text(f"int {has}(void) {{ return 0; }}\n{version}\n")
+    (tmp_path / "old.c").write_text(f"int {has}(void) {{ return 5; }}\n{version}\n")
     (tmp_path / "main.c").write_text(f"int {has}(void); int main(void) {{ return {has}(); }}\n")
     library = tmp_path / soname
     words = ["cc", "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-o", str(library)]
@@ -196,9 +198,9 @@ def test_unsupported_mpi_is_refused(soname: str, has: str, says: str, tmp_path: 
     main = tmp_path / "main"
     words = ["cc", str(tmp_path / "main.c"), str(library), f"-Wl,-rpath,{tmp_path}", "-o"]
     mpis.run_bounded([*words, str(main)], check=True)
-    assert mpis.run_bounded([str(main)]).returncode == 0
+    assert mpis.run_bounded([str(main)]).returncode == 5
     done = mpis.run_bounded([str(main)], env={"LD_PRELOAD": str(shim("mpich"))})
-    assert done.returncode == REFUSED
+    assert done.returncode == 5
     assert re.fullmatch(rf"haichi: libhaichi-mpich.so is for MPICH, .* {says}: .*\n", done.stderr)
 
 
@@ -265,3 +267,18 @@ def test_stacks_with_another_tool(mpi: Mpi, kind: str, first: str, tmp_path: Pat
         assert said == 2 * ["other tool: 2 opened, 0 written"]
     else:
         assert said == []
+
+
+def test_settings_of_any_length_reach_all_ranks(mpi: Mpi, tmp_path: Path) -> None:
+    """Rank 0's settings count for all, also where they are long and the others have none."""
+    argv, _ = program(mpi, "c")
+    report = tmp_path / "report.json"
+    decisions = "/".join([str(tmp_path)] + 30 * ["x" * 200])
+    long = mpi.preload(HAICHI_REPORT=str(report), HAICHI_COLLECTIVES_DECISIONS=decisions)
+    plain = [f"{key}={value}" for key, value in mpi.preload().items()]
+    words = [*argv, tmp_path / "data", ":", "-n", "1", "env", *plain, *argv, tmp_path / "data"]
+    done = mpi.run(1, words, long, timeout=60, check=True)
+    assert "intact" in done.stdout
+    settings = {each["key"]: each["value"] for each in json.loads(report.read_text())["settings"]}
+    assert settings["collectives.decisions"] == decisions
+    assert "MPI_File_write_all" in handled(report)

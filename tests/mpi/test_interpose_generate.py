@@ -117,12 +117,14 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (folder / "hooks.cpp").write_text(HOOKS)
     (folder / "program.c").write_text(PROGRAM)
     preload = ROOT / "src/preload"
-    sources = [preload / "guard.cpp", preload / "library.cpp", ROOT / "src/base/log.cpp"]
+    sources = [preload / name for name in ("entries.cpp", "guard.cpp", "library.cpp")]
+    sources.append(ROOT / "src/base/log.cpp")
     generated = [folder / "generated/real.cpp", folder / "generated/wrappers.cpp"]
     words = ["env", f"OMPI_CXX={shutil.which('g++')}", f"MPICH_CC={shutil.which('g++')}"]
     words += [f"OMPI_CC={shutil.which('g++')}", str(mpi.mpicc), "-shared", "-fPIC", "-std=c++20"]
     words += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-DFMT_HEADER_ONLY"]
     words += [f"-DHAICHI_FLAVOUR={abi}", f'-DHAICHI_FLAVOUR_NAME="{abi}"']
+    words += ["-static-libstdc++", "-static-libgcc"]
     words += ["-fvisibility=hidden", f"-I{ROOT / 'src'}", f"-I{folder}"]
     words += ["-isystem", str(ROOT / ".deps/usr/include")]  # where a plain user's packages are
     words += [str(path) for path in [*sources, *generated, folder / "hooks.cpp"]]

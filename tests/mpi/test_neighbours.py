@@ -29,7 +29,10 @@ def run(
         pytest.skip(f"no {mpi.shim.name} in this build")
     report = folder / "report.json"
     env = mpi.preload(
-        HAICHI_PLACEMENT=placement_file(folder, ranks), HAICHI_REPORT=str(report), **settings
+        HAICHI_COLLECTIVES_AFTER="1",
+        HAICHI_PLACEMENT=placement_file(folder, ranks),
+        HAICHI_REPORT=str(report),
+        **settings,
     )
     done = mpi.run(ranks, argv, env, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr

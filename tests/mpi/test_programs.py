@@ -36,6 +36,7 @@ def under_haichi(mpi: Mpi, folder: Path, **settings: str) -> dict[str, str]:
     """The environment of four ranks on two nodes, with a report in the folder."""
     (folder / "placement.json").write_text(json.dumps({"version": 1, "map": [[0, 2, 2, 1]]}))
     return mpi.preload(
+        HAICHI_COLLECTIVES_AFTER="1",
         HAICHI_PLACEMENT=str(folder / "placement.json"),
         HAICHI_REPORT=str(folder / "report.json"),
         **settings,

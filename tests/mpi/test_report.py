@@ -33,7 +33,9 @@ def made(mpi: Mpi, tmp_path: Path) -> Path:
         pytest.skip(f"no {mpi.shim.name} in this build")
     placement, path = tmp_path / "placement.json", tmp_path / "report.json"
     placement.write_text(json.dumps(PLACEMENT))
-    environment = mpi.preload(HAICHI_PLACEMENT=str(placement), HAICHI_REPORT=str(path))
+    environment = mpi.preload(
+        HAICHI_COLLECTIVES_AFTER="1", HAICHI_PLACEMENT=str(placement), HAICHI_REPORT=str(path)
+    )
     program = mpi.compile(ROOT / "tests/mpi/report_calls.c")
     mpi.run(RANKS, [program, tmp_path], environment, timeout=120, check=True)
     return path

@@ -27,7 +27,7 @@ EXCHANGES = {"MPI_Alltoall", "MPI_Alltoallv", "MPI_Allgather"}
 def check(mpi: mpis.Mpi, ranks: int, program: str, *words: str | Path, **settings: str) -> None:
     """The program with threads under haichi; every byte must be right, and no access race."""
     argv = [mpi.compile(HERE / program, *FLAGS), *words]
-    environment = mpi.preload(HAICHI_LOG="error", **settings)
+    environment = mpi.preload(HAICHI_COLLECTIVES_AFTER="1", HAICHI_LOG="error", **settings)
     done = mpi.run(ranks, argv, environment, timeout=240)
     if "no MPI_THREAD_MULTIPLE" in done.stdout:
         pytest.skip(f"{mpi.name} does not give MPI_THREAD_MULTIPLE")

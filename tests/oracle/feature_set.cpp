@@ -41,32 +41,19 @@ const std::vector<FeatureRow>& feature_table() {
   return table;
 }
 
-std::optional<std::string> Features::parse(std::string_view list, std::bitset<kFeatures>& named) {
+std::optional<std::string> parse_features(const std::vector<FeatureRow>& table,
+                                          std::string_view list, std::bitset<64>& named) {
   while (!list.empty()) {
     const size_t comma = list.find(',');
     const std::string_view word = list.substr(0, comma);
     size_t i = 0;
-    while (i < kFeatures && word != feature_table()[i].name) ++i;
-    if (i == kFeatures) return std::string(word);
+    while (i < table.size() && word != table[i].name) ++i;
+    if (i == table.size()) return std::string(word);
     named.set(i);
     if (comma == list.npos) break;
     list.remove_prefix(comma + 1);
   }
   return {};
-}
-
-std::optional<std::string> Features::leave_out(std::string_view list) {
-  std::bitset<kFeatures> named;
-  auto unknown = parse(list, named);
-  set_ &= ~named;
-  return unknown;
-}
-
-std::optional<std::string> Features::keep_only(std::string_view list) {
-  std::bitset<kFeatures> named;
-  auto unknown = parse(list, named);
-  set_ &= named;
-  return unknown;
 }
 
 }  // namespace oracle

@@ -44,30 +44,45 @@ enum class Feature {
   shared,
   reread,
   subcomm,
-  single,
-  count_ = single + 1
+  single
 };
-inline constexpr size_t kFeatures = size_t(Feature::count_);
 
 struct FeatureRow {
   const char* name;
   const char* what;
 };
 const std::vector<FeatureRow>& feature_table();
+inline const std::vector<FeatureRow>& table_of(Feature) { return feature_table(); }
 
-/// A set of features; all of them unless some are left out.
-class Features {
+/// The bits of the features that a list such as "eof,overlap" names, added to `named`; returns the
+/// first unknown name.
+std::optional<std::string> parse_features(const std::vector<FeatureRow>& table,
+                                          std::string_view list, std::bitset<64>& named);
+
+/// A set of the features of an enumeration with a table_of(); all of them unless some are left out.
+template <class Enum>
+class FeatureSet {
  public:
-  Features() { set_.set(); }
-  bool has(Feature feature) const { return set_[size_t(feature)]; }
+  FeatureSet() { set_.set(); }
+  bool has(Enum feature) const { return set_[size_t(feature)]; }
   /// Leaves out those of a list such as "eof,overlap"; returns the first unknown name.
-  std::optional<std::string> leave_out(std::string_view list);
+  std::optional<std::string> leave_out(std::string_view list) {
+    std::bitset<64> named;
+    auto unknown = parse_features(table_of(Enum{}), list, named);
+    set_ &= ~named;
+    return unknown;
+  }
   /// Leaves out all but those of a list.
-  std::optional<std::string> keep_only(std::string_view list);
+  std::optional<std::string> keep_only(std::string_view list) {
+    std::bitset<64> named;
+    auto unknown = parse_features(table_of(Enum{}), list, named);
+    set_ &= named;
+    return unknown;
+  }
 
  private:
-  static std::optional<std::string> parse(std::string_view list, std::bitset<kFeatures>& named);
-  std::bitset<kFeatures> set_;
+  std::bitset<64> set_;
 };
+using Features = FeatureSet<Feature>;
 
 }  // namespace oracle

@@ -1,7 +1,9 @@
-"""Many random cases: the oracle of test_oracle.py, thousands of them, by number.
+"""Many random cases or programs: the oracle of test_oracle.py and test_programs_lose_nothing.py,
+thousands of them, by number.
 
     ./haichi test --cases 20000                       # builds, then this
     .venv/bin/python tests/oracle/many_cases.py --cases 20000
+    .venv/bin/python tests/oracle/many_cases.py --programs 20000
 
 Case K of seed S is always the same case on the same MPI, ranks and placement: the numbers are cut
 into chunks of CHUNK, and the chunk decides these (see `job_of`), so that any range of numbers can
@@ -39,8 +41,8 @@ MOST_RANKS = 16
 ABIS = ("mpich", "openmpi")
 PLACEMENTS = ("each", "block2", "uneven", "deal2", "block4", "one", "deal3")
 FAILED = re.compile(r"seed \d+, numbers((?: \d+)+)")
-DONE = re.compile(r"^oracle: case (\d+) done$", re.MULTILINE)
-HANGS = re.compile(r"no end of case (\d+) of seed")
+DONE = re.compile(r"^oracle: (?:case|program) (\d+) done$", re.MULTILINE)
+HANGS = re.compile(r"no end of (?:case|program) (\d+) of seed")
 # A case may take a minute (oracle_cases --limit); a chunk of good ones takes seconds.
 CHUNK_LIMIT = 900
 
@@ -60,11 +62,30 @@ def job_of(number: int, seed: int) -> Job:
     return Job(abi, ranks, CHUNK - number % CHUNK, nodes, seed, number, options, tuned)
 
 
-def jobs(first: int, cases: int, seed: int) -> Iterator[Job]:
-    """The jobs of the cases `first` to `first + cases - 1`."""
+# Ranks wait for each other in programs all the time, so mostly there are few.
+PROGRAM_RANKS = (2, 2, 3, 2, 4, 2, 3, 8)
+
+
+def program_job_of(number: int, seed: int) -> Job:
+    """The same for program `number`. Every other turn has MPI_THREAD_MULTIPLE."""
+    chunk = number // CHUNK
+    abi = ABIS[chunk % len(ABIS)]
+    turn = chunk // len(ABIS)
+    ranks = PROGRAM_RANKS[turn % len(PROGRAM_RANKS)]
+    # On one node ranks go their own ways most often.
+    nodes = PLACEMENTS[turn % len(PLACEMENTS)] if turn % 2 else "one"
+    options = () if (turn // 2) % 2 else ("--single",)
+    return Job(abi, ranks, CHUNK - number % CHUNK, nodes, seed, number, options, what="programs")
+
+
+JOB_OF = {"cases": job_of, "programs": program_job_of}
+
+
+def jobs(first: int, cases: int, seed: int, what: str = "cases") -> Iterator[Job]:
+    """The jobs of the cases (or programs) `first` to `first + cases - 1`."""
     end = first + cases
     while first < end:
-        job = job_of(first, seed)
+        job = JOB_OF[what](first, seed)
         job = dataclasses.replace(job, cases=min(job.cases, end - first))
         yield job
         first += job.cases
@@ -110,7 +131,7 @@ def judge(job: Job, status: int | None, out: str, err: str) -> tuple[Result, int
     why = "did not end" if hanging or status is None else f"ended the job, exit code {status}"
     result.failed[culprit] = why
     # Those before it may have failed too, which the summary would have told.
-    for number in map(int, re.findall(r"^case (\d+) of seed", err, re.MULTILINE)):
+    for number in map(int, re.findall(r"^(?:case|program) (\d+) of seed", err, re.MULTILINE)):
         if job.first <= number < culprit:
             result.failed[number] = "wrong"
     result.passed = culprit + 1 - job.first - len(result.failed)
@@ -135,13 +156,14 @@ def features(calls: Sequence[dict]) -> Counter[str]:
 
 
 def check_report(job: Job, report: Path, result: Result) -> None:
-    """The calls must all have been haichi's: others prove nothing of it. One rank has none."""
+    """The calls must all have been haichi's: others prove nothing of it. One rank has none.
+    Programs have handles of one rank, and what is left to the library may be lost beside it."""
     if not report.exists():
         result.wrong.append(f"{job} from {job.first}: no run report")
         return
     calls = calls_of(report)
     left = [call for call in calls if not call["handled"]]
-    if left or (not calls and job.ranks > 1 and job.cases > 5):
+    if (left and job.what == "cases") or (not calls and job.ranks > 1 and job.cases > 5):
         what = f"passed through: {left[0]}" if left else "not one call in the report"
         result.wrong.append(f"{job} from {job.first}: {what}")
     result.seen += features(calls)
@@ -180,8 +202,9 @@ def show_failure(job: Job, why: str, mpi: mpis.Mpi, keep: Path) -> None:
     environment = job.environment(mpi, place)
     line = mpi.command(job.ranks, job.words(mpi, fast_base()), environment)
     launcher = [f"{key}={value}" for key, value in mpi.launcher_env.items()]
-    print(f"FAILED case {job.first} of seed {job.seed}: {why}; {job.abi}, {job.ranks} ranks")
-    print(f"  ./haichi test --cases 1 --first {job.first} --seed {job.seed}")
+    one = job.what.removesuffix("s")
+    print(f"FAILED {one} {job.first} of seed {job.seed}: {why}; {job.abi}, {job.ranks} ranks")
+    print(f"  ./haichi test --{job.what} 1 --first {job.first} --seed {job.seed}")
     print(f"  {shlex.join(['env', *launcher, *line])}", flush=True)
 
 
@@ -192,6 +215,7 @@ def build_id() -> str:
         for path in (
             mpis.BUILD / f"lib/libhaichi-{abi}.so",
             mpis.BUILD / f"bin/oracle_cases_{abi}",
+            mpis.BUILD / f"bin/oracle_programs_{abi}",
         ):
             state.update(path.read_bytes() if path.exists() else b"")
     return state.hexdigest()[:16]
@@ -240,7 +264,9 @@ def show(total: Result, asked: int, seconds: float) -> int:
     return 3 if left else 0
 
 
-def campaign(cases: int, first: int, seed: int, seconds: float, resume: bool, keep: Path) -> int:
+def campaign(
+    what: str, cases: int, first: int, seed: int, seconds: float, resume: bool, keep: Path
+) -> int:
     """Runs cases until all are done or the time is over; returns the exit code."""
     missing = [mpi.missing for mpi in map(distribution_mpi, ABIS) if mpi.missing]
     if missing:
@@ -250,7 +276,7 @@ def campaign(cases: int, first: int, seed: int, seconds: float, resume: bool, ke
     progress = Progress(keep / f"seed-{seed}.json", resume)
     begin = time.monotonic()
     total = Result()
-    for job in jobs(first, cases, seed):
+    for job in jobs(first, cases, seed, what):
         result = progress.known(job)
         if result is None:
             if time.monotonic() - begin > seconds:
@@ -263,7 +289,7 @@ def campaign(cases: int, first: int, seed: int, seconds: float, resume: bool, ke
                 shutil.rmtree(folder, ignore_errors=True)
             progress.keep(job, result)
             print(
-                f"{time.monotonic() - begin:7.0f} s  cases {job.first} to "
+                f"{time.monotonic() - begin:7.0f} s  {what} {job.first} to "
                 f"{job.first + job.cases - 1}: {result.passed} passed, {len(result.failed)} failed "
                 f"({job.abi}, {job.ranks} ranks, {job.nodes})",
                 flush=True,
@@ -276,14 +302,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="Random cases of collective I/O, by number.")
     parser.add_argument("--cases", type=int, default=20000, help="how many (20000)")
+    parser.add_argument("--programs", type=int, help="that many programs in place of cases")
     parser.add_argument("--first", type=int, default=0, help="number of the first one (0)")
     parser.add_argument("--seed", type=int, default=SEED, help="seed of them all (1)")
     parser.add_argument("--seconds", type=float, default=7200, help="begin no job after (7200)")
     parser.add_argument("--resume", action="store_true", help="leave out what this build passed")
-    keep = mpis.ROOT / "out" / "test" / "cases"
-    parser.add_argument("--keep", type=Path, default=keep, help="folder of logs and progress")
+    parser.add_argument("--keep", type=Path, help="folder of logs and progress (out/test/...)")
     o = parser.parse_args(arguments)
-    return campaign(o.cases, o.first, o.seed, o.seconds, o.resume, o.keep)
+    what = "cases" if o.programs is None else "programs"
+    count = o.cases if o.programs is None else o.programs
+    keep = o.keep or mpis.ROOT / "out" / "test" / what
+    return campaign(what, count, o.first, o.seed, o.seconds, o.resume, keep)
 
 
 if __name__ == "__main__":

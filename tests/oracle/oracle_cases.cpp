@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include "oracle/case_runner.h"
 #include "oracle/mpi_type.h"
 #include "oracle/type_generator.h"
+#include "oracle/watchdog.h"
 
 namespace {
 
@@ -38,26 +38,13 @@ const char kUsage[] =
     "  --types N     hold N random datatypes against the library's extents and MPI_Pack instead\n"
     "  --features    list what --avoid and --only know\n";
 
-volatile char g_where[160] = "start";
-
-// A case that hangs names itself. Only async-signal-safe calls.
-void on_alarm(int) {
-  char text[200] = "oracle: no end of ";
-  size_t length = std::strlen(text);
-  for (size_t i = 0; i < sizeof g_where && g_where[i] && length < sizeof text - 1; ++i)
-    text[length++] = g_where[i];
-  text[length++] = '\n';
-  if (write(2, text, length) < 0) _exit(4);
-  _exit(3);
-}
-
 uint64_t g_case = 0, g_seed = 0;
 
 void note_progress(const char* where) {
   char text[sizeof g_where];
   std::snprintf(text, sizeof text, "case %llu of seed %llu, %s", (unsigned long long)g_case,
                 (unsigned long long)g_seed, where);
-  for (size_t i = 0; i < sizeof text; ++i) g_where[i] = text[i];
+  tell_watchdog(text);
 }
 
 [[noreturn]] void usage_error(const std::string& what) {
@@ -247,7 +234,7 @@ int main(int argc, char** argv) {
           "%s", describe(make_plan(options.seed, i, options.dump_ranks, options.features)).c_str());
     return 0;
   }
-  std::signal(SIGALRM, on_alarm);
+  start_watchdog();
   MPI_Init(&argc, &argv);
   const int result = options.types > 0 ? compare_types(options) : run_cases(options);
   MPI_Finalize();

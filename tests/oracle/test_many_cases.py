@@ -21,6 +21,17 @@ def test_all_ranks_mpis_and_placements_have_cases() -> None:
             assert len({job.nodes for job in mine if job.ranks == ranks}) >= 4
 
 
+def test_programs_have_all_mpis_and_threads_and_few_ranks() -> None:
+    jobs = list(many_cases.jobs(0, 20000, 1, "programs"))
+    assert sum(job.cases for job in jobs) == 20000
+    for abi in many_cases.ABIS:
+        mine = [job for job in jobs if job.abi == abi]
+        assert {job.ranks for job in mine} == {2, 3, 4, 8}
+        assert {job.options for job in mine} == {(), ("--single",)}
+        assert {job.nodes for job in mine} == set(many_cases.PLACEMENTS)
+        assert sum(job.ranks <= 4 for job in mine) > 0.8 * len(mine)
+
+
 def test_a_case_is_the_same_in_any_range() -> None:
     """The job of a case follows from its number; a range only cuts it."""
     for number in (0, 5, CHUNK - 1, CHUNK, 17 * CHUNK + 3):

@@ -19,6 +19,7 @@ class MemoryFile : public Os {
   std::vector<std::byte> bytes;
   int64_t fail_from = INT64_MAX;
   int64_t bytes_read = 0;
+  int64_t writes = 0;
   int64_t pread(int, void* data, size_t size, int64_t offset) override {
     if (offset >= fail_from) return -EIO;
     if (offset >= int64_t(bytes.size())) return 0;
@@ -29,10 +30,13 @@ class MemoryFile : public Os {
   }
   int64_t pwrite(int, const void* data, size_t size, int64_t offset) override {
     if (offset >= fail_from) return -ENOSPC;
+    ++writes;
     if (bytes.size() < size_t(offset) + size) bytes.resize(size_t(offset) + size);
     memcpy(bytes.data() + offset, data, size);
     return int64_t(size);
   }
+  int lock(int, short, int64_t, int64_t) override { return 0; }
+  int locked_by_others(int, int64_t, int64_t) override { return 0; }
 };
 
 /// One rank's access of a strided view from strided memory.

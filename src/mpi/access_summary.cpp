@@ -1,0 +1,137 @@
+#include "mpi/access_summary.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "generated/real.h"
+#include "mpi/agreement.h"
+#include "mpi/compat/handles.h"
+#include "mpiio/sieve.h"
+
+namespace haichi::mpi {
+namespace {
+
+// The least of all ranks' is taken of the first, the sum of the others.
+enum Entry {
+  can,
+  all_open,
+  nothing_under_way,
+  hints,
+  minus_hints,
+  hull_begin,
+  minus_hull_end,
+  minus_most,
+  minus_slot,
+  off,
+  minus_stripe,
+  minus_stripes,
+  first_sum,
+  spans = first_sum,
+  bytes,
+  blocks,
+  sieved,
+  ranks,
+  entries
+};
+
+using Entries = int64_t[entries];
+
+void combine(void* more, void* into, int* count, MPI_Datatype*) {
+  const auto* from = static_cast<const Entries*>(more);
+  auto* to = static_cast<Entries*>(into);
+  for (int i = 0; i < *count; ++i) {
+    for (int e = 0; e < first_sum; ++e) to[i][e] = std::min(to[i][e], from[i][e]);
+    for (int e = first_sum; e < entries; ++e)
+      if (__builtin_add_overflow(to[i][e], from[i][e], &to[i][e])) to[i][e] = INT64_MAX;
+  }
+}
+
+/// One element of the type is all entries, so that no MPI library cuts them apart.
+struct Operation {
+  MPI_Op op;
+  MPI_Datatype type;
+  bool made = false;
+};
+
+std::mutex& operation_mutex() {
+  static std::mutex* const mutex = new std::mutex;
+  return *mutex;
+}
+
+Operation& kept_operation() {
+  static Operation* const operation = new Operation;
+  return *operation;
+}
+
+void enter(Entries& own, FileState& state, const Request& request) {
+  const mpiio::Access& access = request.access;
+  const plan::Extent hull = access.hull();
+  const int64_t size = access.end() - access.begin();
+  own[can] = request.refusal.empty();
+  own[all_open] = access.empty() || state.has_descriptor();
+  own[nothing_under_way] = !state.library_writes;
+  own[hints] = int64_t(fingerprint(state.options()) >> 1);
+  own[minus_hints] = -own[hints];
+  own[hull_begin] = access.empty() ? INT64_MAX : hull.begin;
+  own[minus_hull_end] = access.empty() ? 0 : -hull.end;
+  own[minus_most] = -size;
+  own[minus_slot] = state.rank == 0 ? -state.slot : 0;
+  own[off] = state.switched_off();
+  const Striping striping = state.rank == 0 ? state.striping().value_or(Striping{}) : Striping{};
+  own[minus_stripe] = -striping.unit;
+  own[minus_stripes] = -striping.count;
+  own[spans] = hull.size();
+  own[bytes] = size;
+  own[blocks] = access.empty() ? 0 : access.blocks();
+  own[sieved] = mpiio::sieved_bytes(access);
+  own[ranks] = !access.empty();
+}
+
+}  // namespace
+
+bool can_summarize() {
+  const std::lock_guard guard(operation_mutex());
+  Operation& kept = kept_operation();
+  if (kept.made) return true;
+  if (real().Op_create(combine, 1, &kept.op) != MPI_SUCCESS) return false;
+  kept.made = real().Type_contiguous(entries, handles().int64, &kept.type) == MPI_SUCCESS &&
+              real().Type_commit(&kept.type) == MPI_SUCCESS;
+  return kept.made;
+}
+
+Result<AccessSummary> summarize(FileState& state, const Request& request) {
+  const Operation& reduce = kept_operation();  // made when the file was opened
+  Entries own, all;
+  enter(own, state, request);
+  if (real().Allreduce(own, all, 1, reduce.type, reduce.op, state.comm) != MPI_SUCCESS)
+    return fail(EIO, "the ranks of {} cannot agree", state.path);
+  AccessSummary summary;
+  summary.can = all[can] != 0;
+  summary.same_hints = all[hints] == -all[minus_hints];
+  summary.library_writes = all[nothing_under_way] == 0;
+  summary.slot = all[minus_slot] == 0 ? -1 : -all[minus_slot];
+  summary.all_off = all[off] != 0;
+  summary.striping = {-all[minus_stripe], -all[minus_stripes]};
+  if (all[ranks] > 0) summary.demand.hull = {all[hull_begin], -all[minus_hull_end]};
+  summary.demand.spans = all[spans];
+  summary.demand.bytes = all[bytes];
+  summary.demand.most = -all[minus_most];
+  summary.demand.blocks = all[blocks];
+  summary.demand.sieved = all[sieved];
+  summary.demand.ranks = int(std::min<int64_t>(all[ranks], INT32_MAX));
+  summary.demand.all_open = all[all_open] != 0;
+  return summary;
+}
+
+void forget_summary_operation() {
+  const std::lock_guard guard(operation_mutex());
+  Operation& kept = kept_operation();
+  if (!kept.made) return;
+  real().Op_free(&kept.op);
+  real().Type_free(&kept.type);
+  kept.made = false;
+}
+
+}  // namespace haichi::mpi

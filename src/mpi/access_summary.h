@@ -1,0 +1,35 @@
+// What the ranks of a file tell one another first in a collective access: a few sums and extremes,
+// by one reduction of a fixed size whatever the number of ranks.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "mpi/access_request.h"
+#include "mpi/file_state.h"
+#include "mpiio/way.h"
+
+namespace haichi::mpi {
+
+/// The same on all ranks.
+struct AccessSummary {
+  bool can = false;             ///< every rank can take the call
+  bool same_hints = false;      ///< every rank has the same hints in force
+  bool library_writes = false;  ///< nonblocking writes of the library may be under way
+  bool all_off = false;         ///< every rank was told to leave the file alone
+  Striping striping;            ///< as rank 0's descriptor tells; 0, 0: it does not
+  int64_t slot = -1;            ///< of the handle, see mpiio/file_lock.h
+  mpiio::Demand demand;
+};
+
+/// Makes what the reduction needs; false if the MPI library has none to spare. Asked when a file is
+/// opened: a rank that finds out later could not even say so.
+bool can_summarize();
+
+/// Collective over the file's ranks: one MPI_Allreduce. A rank whose request has a refusal says so.
+Result<AccessSummary> summarize(FileState& state, const Request& request);
+
+/// Gives back what the reduction needs; before MPI_Finalize.
+void forget_summary_operation();
+
+}  // namespace haichi::mpi

@@ -1,0 +1,123 @@
+#include "mpi/file_group.h"
+
+#include <mutex>
+#include <new>
+
+#include "generated/real.h"
+#include "mpi/access_summary.h"
+#include "mpi/compat/handles.h"
+#include "mpi/discover.h"
+#include "mpi/exchange_tuning.h"
+#include "mpi/private_comm.h"
+
+namespace haichi::mpi {
+namespace {
+
+constinit std::atomic<int64_t> g_groups_made = 0;
+// A program that makes ever new communicators shall not keep one of ours for each.
+constexpr size_t kMostGroups = 32;
+
+struct Groups {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<FileGroup>> kept;  ///< in the order in which they were made
+};
+
+Groups& groups() {
+  static Groups* const instance = new Groups;  // never destroyed: hooks may run very late
+  return *instance;
+}
+
+/// No message is sent. All ranks of a group kept it, or none did.
+std::shared_ptr<FileGroup> find_group(MPI_Comm comm) {
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  for (const auto& group : all.kept) {
+    int alike = MPI_UNEQUAL;
+    if (real().Comm_compare(comm, group->comm, &alike) == MPI_SUCCESS && alike == MPI_CONGRUENT)
+      return group;
+  }
+  return nullptr;
+}
+
+/// This rank's, before the ranks agree on it; owns `own` if it is made.
+std::shared_ptr<FileGroup> own_group(Runtime& runtime, MPI_Comm own) try {
+  auto where = placement_of(own, runtime.world);
+  auto world_rank = world_ranks(own);
+  if (!where || !world_rank || !can_summarize()) return nullptr;
+  return std::make_shared<FileGroup>(runtime, own, std::move(*where), std::move(*world_rank));
+} catch (const std::bad_alloc&) {
+  return nullptr;  // before the ranks meet: one that does not come makes the others wait
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  real().Comm_rank(comm, &rank);
+  return rank;
+}
+
+bool room_for_group() {
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  return all.kept.size() < kMostGroups;
+}
+
+}  // namespace
+
+FileGroup::FileGroup(Runtime& r, MPI_Comm own, placement::Placement p, std::vector<int> world)
+    : runtime(r),
+      comm(own),
+      placement(std::move(p)),
+      world_rank(std::move(world)),
+      rank(rank_in(own)) {}
+
+FileGroup::~FileGroup() { give_back_private_comm(comm); }
+
+int64_t FileGroup::next_file() { return id_ + files_++; }
+
+std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
+  int size = 0;
+  if (comm == handles().comm_null || real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2)
+    return nullptr;
+  const bool may_keep = !runtime.threads_may_write;
+  if (auto known = may_keep ? find_group(comm) : nullptr) return known;
+  const MPI_Comm own = take_private_comm(comm);
+  if (own == handles().comm_null) return nullptr;
+  auto group = own_group(runtime, own);
+  // The first rank names the group; the smallest of all answers is the agreed one.
+  enum { made, named, room, tuned, least_tuning, minus_greatest_tuning, answers };
+  const auto tuning = group ? find_tuning(group->world_rank) : nullptr;
+  int64_t answer[answers] = {group != nullptr,
+                             INT64_MAX,
+                             may_keep && room_for_group(),
+                             tuning || room_for_tuning(),
+                             tuning ? tuning->id : 0,
+                             tuning ? -tuning->id : 0};
+  if (group && group->rank == 0)
+    answer[named] = (int64_t{runtime.rank} << 40) | (g_groups_made.fetch_add(1) << 20);
+  int64_t agreed[answers] = {};
+  const int code =
+      real().Allreduce(answer, agreed, answers, handles().int64, handles().op_min, own);
+  if (code != MPI_SUCCESS || !agreed[made]) {
+    if (!group) give_back_private_comm(own);
+    return nullptr;
+  }
+  group->id_ = agreed[named];
+  const int64_t common = agreed[least_tuning];
+  const bool all_have_it = common != 0 && common == -agreed[minus_greatest_tuning];
+  if (agreed[tuned] && group->placement.nodes() > 1)
+    group->tuning = all_have_it ? tuning : begin_tuning(*group, group->id_ + 1);
+  if (agreed[room]) {
+    Groups& all = groups();
+    const std::lock_guard guard(all.mutex);
+    all.kept.push_back(group);
+  }
+  return group;
+}
+
+void forget_file_groups() {
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  all.kept.clear();
+}
+
+}  // namespace haichi::mpi

@@ -1,0 +1,55 @@
+// The ranks that open files together, and what these files have in common.
+//
+// Programs open a file for each checkpoint, and libraries duplicate a communicator for each file. A
+// communicator of haichi's own, the placement and what was tried are made once for all files of the
+// same ranks, so that a second file costs no message.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mpi/runtime.h"
+#include "placement/placement.h"
+
+namespace haichi::mpi {
+
+class TuningGroup;
+
+/// Has a communicator of haichi's own (private_comm.h). Where threads may open files at the same time
+/// each file has a group of its own: two collectives at once on one communicator would be mixed up.
+class FileGroup {
+ public:
+  FileGroup(Runtime& runtime, MPI_Comm own, placement::Placement placement,
+            std::vector<int> world_rank);
+  ~FileGroup();
+  FileGroup(const FileGroup&) = delete;
+  FileGroup& operator=(const FileGroup&) = delete;
+
+  /// A number for the next file of these ranks: the same on all of them, of no other file.
+  int64_t next_file();
+
+  Runtime& runtime;
+  const MPI_Comm comm;
+  const placement::Placement placement;
+  const std::vector<int> world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
+  const int rank;
+  std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
+
+ private:
+  friend std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm);
+  int64_t id_ = 0;  ///< equal on all ranks
+  int64_t files_ = 0;
+};
+
+/// The group of the ranks of a communicator. Collective over it if the group is new. Null, on all
+/// ranks, if there is nothing to gain or a rank cannot take part.
+std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm);
+
+/// Before MPI_Finalize: frees what the groups own.
+void forget_file_groups();
+
+}  // namespace haichi::mpi

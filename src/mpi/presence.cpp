@@ -1,0 +1,39 @@
+#include "mpi/presence.h"
+
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "mpiio/file_lock.h"
+
+namespace haichi::mpi {
+namespace {
+
+int64_t random_slot() {
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
+    number = uint64_t(now_ns()) * 0x9e3779b97f4a7c15u;
+  return int64_t(number % uint64_t(mpiio::kSlots - 1)) + 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Presence> Presence::enter(const char* path) {
+  Os& os = real_os();
+  // A FIFO would wait for its other end.
+  constexpr int kHow = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  int fd = os.open(path, O_RDWR | kHow, 0);
+  const bool readable = fd >= 0;
+  if (!readable) fd = os.open(path, O_WRONLY | kHow, 0);
+  if (fd < 0) return nullptr;
+  struct stat facts;
+  const int64_t slot = random_slot();
+  const mpiio::AggregatorFile file{.os = &os, .fd = fd, .readable = readable};
+  if (os.fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && mpiio::become_present(file, slot))
+    return std::unique_ptr<Presence>(new Presence(fd, slot));
+  os.close(fd);
+  return nullptr;
+}
+
+Presence::~Presence() { real_os().close(fd_); }
+
+}  // namespace haichi::mpi

@@ -1,0 +1,28 @@
+// That a handle, or a thread, may write to a file without a lock, made known to all who might fill
+// holes of the file. See "Who may fill holes" in docs/notes.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace haichi::mpi {
+
+class Presence {
+ public:
+  /// Null if there is no regular file of that name, it cannot be opened, or its file system has no
+  /// locks. Waits for holes that are being filled now, some milliseconds.
+  static std::unique_ptr<Presence> enter(const char* path);
+  ~Presence();
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+
+  /// Drawn at random, from 1 on.
+  int64_t slot() const { return slot_; }
+
+ private:
+  Presence(int fd, int64_t slot) : fd_(fd), slot_(slot) {}
+  const int fd_;
+  const int64_t slot_;
+};
+
+}  // namespace haichi::mpi

@@ -1,0 +1,174 @@
+#include "mpi/private_comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/discover.h"
+#include "mpi/runtime.h"
+
+namespace haichi::mpi {
+namespace {
+
+struct PrivateComms {
+  std::mutex mutex;
+  MPI_Comm world = handles().comm_null;
+  bool shared = false;
+  int count = 0;         // that are there
+  unsigned created = 0;  // that this rank was the first rank of
+  struct Shared {
+    size_t hash;
+    MPI_Comm comm;
+  };
+  std::vector<Shared> of_groups;  // kept until MPI_Finalize
+};
+
+PrivateComms& all() {
+  static PrivateComms* const instance = new PrivateComms;
+  return *instance;
+}
+
+size_t hash_of(const std::vector<int>& ranks) {
+  const std::string_view bytes(reinterpret_cast<const char*>(ranks.data()),
+                               ranks.size() * sizeof ranks[0]);
+  return std::hash<std::string_view>()(bytes);
+}
+
+/// That of a communicator of the same ranks: all of them have it or none.
+MPI_Comm find_shared(const std::vector<int>& ranks, size_t hash) {
+  PrivateComms& comms = all();
+  const std::lock_guard guard(comms.mutex);
+  for (const PrivateComms::Shared& each : comms.of_groups)
+    if (each.hash == hash)
+      if (const auto known = world_ranks(each.comm); known && *known == ranks) return each.comm;
+  return handles().comm_null;
+}
+
+/// MPI_Query_thread, which nothing else here needs.
+int thread_level() {
+  int provided = MPI_THREAD_MULTIPLE;
+  if (auto* const query = reinterpret_cast<int (*)(int*)>(real_symbol("PMPI_Query_thread")))
+    query(&provided);
+  return provided;
+}
+
+/// A tag for MPI_Comm_create_group that no other thread uses among the same ranks, if this is the
+/// first rank of the new communicator. With the lock held.
+int64_t new_tag(const std::vector<int>& world_ranks) {
+  constexpr int64_t kTags = 32768;  // any library has as many
+  PrivateComms& comms = all();
+  if (world_ranks[0] != Runtime::get()->rank) return INT64_MAX;
+  return (world_ranks[0] * int64_t{61} + comms.created++) % kTags;
+}
+
+/// A tag if all ranks of `comm` have room for one more, else -1. Collective.
+int agree_on_room(MPI_Comm comm, const std::vector<int>& world_ranks) {
+  PrivateComms& comms = all();
+  int64_t mine[2] = {};
+  {
+    const std::lock_guard guard(comms.mutex);
+    mine[0] = comms.count < kMostPrivateComms;
+    mine[1] = new_tag(world_ranks);
+    comms.count += int(mine[0]);
+  }
+  int64_t agreed[2] = {};
+  const Handles& h = handles();
+  const bool told = real().Allreduce(mine, agreed, 2, h.int64, h.op_min, comm) == MPI_SUCCESS;
+  if (told && agreed[0]) return int(agreed[1]);
+  const std::lock_guard guard(comms.mutex);
+  comms.count -= int(mine[0]);
+  return -1;
+}
+
+/// A communicator of these ranks of MPI_COMM_WORLD. Its group is taken out of that of the
+/// duplicate: MPICH 4.0 crashes on the program's.
+MPI_Comm created(const std::vector<int>& world_ranks, int tag) {
+  const Handles& h = handles();
+  const auto include = reinterpret_cast<int (*)(MPI_Group, int, const int*, MPI_Group*)>(
+      real_symbol("PMPI_Group_incl"));
+  MPI_Group world = h.group_null, group = h.group_null;
+  MPI_Comm own = h.comm_null;
+  if (include == nullptr || real().Comm_group(all().world, &world) != MPI_SUCCESS)
+    return h.comm_null;
+  const bool made =
+      include(world, int(world_ranks.size()), world_ranks.data(), &group) == MPI_SUCCESS &&
+      real().Comm_create_group(all().world, group, tag, &own) == MPI_SUCCESS;
+  real().Group_free(&world);
+  if (group != h.group_null) real().Group_free(&group);
+  if (!made) return h.comm_null;
+  real().Comm_set_errhandler(own, h.errors_return);
+  return own;
+}
+
+/// True if the program may go on when processes fail (Open MPI's `mpiexec --with-ft ulfm`).
+bool fault_tolerant() {
+  const char* const value = getenv("OMPI_MCA_mpi_ft_enable");
+  return value != nullptr && strcmp(value, "0") != 0 && strcmp(value, "false") != 0;
+}
+
+}  // namespace
+
+void start_private_comms() {
+  const Handles& h = handles();
+  PrivateComms& comms = all();
+  if (fault_tolerant()) return;
+  if (Runtime::get() == nullptr || Runtime::get()->world.ranks() < 2 ||
+      real().Comm_dup(h.comm_world, &comms.world) != MPI_SUCCESS)
+    return;
+  real().Comm_set_errhandler(comms.world, h.errors_return);
+  comms.shared = thread_level() != MPI_THREAD_MULTIPLE;
+}
+
+MPI_Comm take_private_comm(MPI_Comm comm) {
+  const MPI_Comm none = handles().comm_null;
+  PrivateComms& comms = all();
+  int inter = 0, size = 0;
+  if (comm == none || comms.world == none || Runtime::get() == nullptr ||
+      real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+      real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2)
+    return none;
+  const auto ranks = world_ranks(comm);
+  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end()) return none;
+  const size_t hash = hash_of(*ranks);
+  if (comms.shared)
+    if (const MPI_Comm known = find_shared(*ranks, hash); known != none) return known;
+  const int tag = agree_on_room(comm, *ranks);
+  if (tag < 0) return none;
+  const MPI_Comm own = created(*ranks, tag);
+  const std::lock_guard guard(comms.mutex);
+  if (own == none)
+    --comms.count;
+  else if (comms.shared)
+    comms.of_groups.push_back({hash, own});
+  return own;
+}
+
+void give_back_private_comm(MPI_Comm own) {
+  PrivateComms& comms = all();
+  if (own == handles().comm_null || comms.shared) return;
+  real().Comm_free(&own);
+  const std::lock_guard guard(comms.mutex);
+  --comms.count;
+}
+
+MPI_Comm asking_comm() { return all().world; }
+
+MPI_Comm make_self_comm() {
+  if (all().world == handles().comm_null) return handles().comm_null;
+  int64_t tag = 0;
+  {
+    const std::lock_guard guard(all().mutex);
+    tag = new_tag({Runtime::get()->rank});
+  }
+  return created({Runtime::get()->rank}, int(tag));
+}
+
+}  // namespace haichi::mpi

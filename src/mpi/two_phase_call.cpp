@@ -1,0 +1,219 @@
+#include "mpi/two_phase_call.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "generated/real.h"
+#include "mpi/agreement.h"
+#include "mpi/compat/handles.h"
+#include "mpi/end_job.h"
+#include "mpi/exchange_tuning.h"
+#include "mpi/executor.h"
+#include "mpiio/collective_buffer.h"
+#include "mpiio/domains_by_bytes.h"
+#include "mpiio/node_streams.h"
+
+namespace haichi::mpi {
+namespace {
+
+using mpiio::Direction;
+
+/// A read-modify-write would undo what the MPI library writes meanwhile for a request of the
+/// program. See "Nonblocking writes of the library" in docs/notes.md.
+mpiio::Holes holes_to_leave(const FileState& state, Direction direction, bool library_writes,
+                            CallRecord& record) {
+  if (direction == Direction::read || !library_writes) return state.holes();
+  if (state.rank == 0)
+    record.why.emplace_back(
+        "pieces are written one by one: nonblocking writes of the MPI library may be under way");
+  return mpiio::Holes::separate;
+}
+
+int64_t end_of_file(const std::vector<Announcement>& all) {
+  int64_t size = 0;
+  for (const Announcement& a : all) size = std::max(size, a.file_size);
+  return size;
+}
+
+void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan,
+              const std::vector<Announcement>& all) {
+  if (state.rank != 0) return;
+  plan::Extent hull{INT64_MAX, 0};
+  for (const Announcement& a : all) {
+    if (a.hull_begin >= a.hull_end) continue;
+    record.bytes += a.bytes;
+    hull.begin = std::min(hull.begin, a.hull_begin);
+    hull.end = std::max(hull.end, a.hull_end);
+  }
+  if (hull.empty()) hull = {};
+  record.file_begin = hull.begin;
+  record.file_end = hull.end;
+  for (const int rank : plan.aggregators.ranks)
+    record.aggregators.push_back(state.world_rank[size_t(rank)]);
+  record.layout = name_of(state.options().layout);
+  record.order = name_of(plan.order);
+  record.window = plan.window;
+  record.cycles = plan.domains.cycles();
+  record.must_cross = plan.must_cross;
+  record.why = plan.why;
+}
+
+/// The two phases. Returns this rank's error as an errno value.
+int exchange_and_access(FileState& state, const CollectiveCall& call, const Request& request,
+                        const mpiio::TwoPhasePlan& plan, const std::vector<mpiio::Access>& others,
+                        mpiio::Holes holes, int64_t slot, CallRecord& record, CallTrace& trace) {
+  const FileState::Windows windows = state.windows(plan);
+  if (windows.meeting && state.rank == 0)
+    record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
+  if (plan.stream_part > 0 && !windows.streaming && state.rank == 0)
+    record.why.emplace_back("but every rank sends its own: a node has no memory in common");
+  std::optional<mpiio::NodeStreams> streams;
+  if (windows.streaming) streams.emplace(state.placement, plan, state.rank, windows.streams);
+  mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others,
+                                   windows.meeting != nullptr, streams ? &*streams : nullptr);
+  mpiio::AggregatorFile file = state.aggregator_file();
+  file.slot = slot;
+  Runtime::BorrowedWorker worker;  // outlives the buffers, which wait for it
+  if (plan.file_thread && schedule.my_aggregator() >= 0) worker = state.runtime.borrow_worker();
+  mpiio::CollectiveBuffer buffers({.plan = &plan,
+                                   .my_aggregator = schedule.my_aggregator(),
+                                   .own = &request.access,
+                                   .others = &others,
+                                   .windows = windows.of_aggregator,
+                                   .streams = streams ? streams->areas() : nullptr,
+                                   .placement = &state.placement,
+                                   .memory = static_cast<std::byte*>(call.memory),
+                                   .memory_pattern = request.memory,
+                                   .file = file,
+                                   .holes = holes,
+                                   .worker = worker.get(),
+                                   .record = CallTrace::record_phase,
+                                   .record_context = &trace});
+  const Status ran = Executor(state.comm, 0, &trace, windows.meeting).run(schedule, buffers);
+  record.windows_whole = buffers.totals().whole;
+  record.windows_separate = buffers.totals().separate;
+  record.windows_rmw = buffers.totals().rmw;
+  return noted(state, {&ran, &buffers.status()});
+}
+
+/// Carries the access out as planned. Returns an errno value, or 0.
+int transfer(FileState& state, const CollectiveCall& call, Request& request,
+             const std::vector<Announcement>& all, const AccessSummary& summary,
+             TunedAccess& tuning, CallRecord& record, CallTrace& trace) {
+  const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
+  mpiio::TwoPhaseOptions options = state.options();
+  std::vector<mpiio::RankDemand> demands;
+  // What the others want is looked at where it decides something, else by aggregators, below.
+  const bool by_bytes = mpiio::may_go_by_bytes(state.placement, options);
+  Result<std::vector<mpiio::Access>> announced(all.size());
+  if (by_bytes) announced = announced_accesses(all, limit);
+  if (!announced) return noted(state, announced.error());
+  for (size_t r = 0; r < all.size(); ++r) {
+    const Announcement& a = all[r];
+    options.buffer = std::min(options.buffer, a.window);
+    demands.push_back({{a.hull_begin, std::min(a.hull_end, limit)},
+                       a.bytes,
+                       a.blocks,
+                       (*announced)[r].empty() ? nullptr : &(*announced)[r]});
+  }
+  request.access.clip(limit);
+  mpiio::TwoPhasePlan plan =
+      mpiio::plan_two_phase(state.placement, options, call.direction, demands);
+  tuning.choose(plan, all);
+  describe(record, state, plan, all);
+  if (!by_bytes && state.is_aggregator()) announced = announced_accesses(all, limit);
+  if (!announced) return noted(state, announced.error());
+  auto others = collect_accesses(state, plan, all, *announced, request.access);
+  if (!others) return noted(state, others.error());
+  int64_t told = 0;
+  for (mpiio::Access& access : *others) {
+    access.clip(limit);
+    told += access.empty() ? 0 : access.footprint();
+  }
+  state.note_others(told);
+  const mpiio::Holes holes = holes_to_leave(state, call.direction, summary.library_writes, record);
+  return exchange_and_access(state, call, request, plan, *others, holes, summary.slot, record,
+                             trace);
+}
+
+/// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the
+/// job ends, with a word, instead of hanging.
+int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
+                      const std::vector<Announcement>& all, const AccessSummary& summary,
+                      TunedAccess& tuning, CallRecord& record, CallTrace& trace) {
+  try {
+    return transfer(state, call, request, all, summary, tuning, record, trace);
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
+        call.name);
+    end_job(kOutOfMemoryExit);
+    return ENOMEM;
+  }
+}
+
+/// What the ranks agree on when an exchange is over.
+struct Worst {
+  int code;              ///< of all ranks: what failed on an aggregator failed for those whose
+                         ///< bytes it had
+  int64_t elapsed_ns;    ///< of the slowest rank, in the call
+  int64_t exchanged_ns;  ///< the same since the ranks met: who came late does not count
+};
+
+Worst agree_on_outcome(FileState& state, const Worst& own, CallTrace& trace) {
+  const int64_t mine[3] = {own.code, own.elapsed_ns, own.exchanged_ns};
+  int64_t worst[3] = {mine[0], mine[1], mine[2]};
+  const int64_t begin_ns = now_ns();
+  if (real().Allreduce(mine, worst, 3, handles().int64, handles().op_max, state.comm) !=
+      MPI_SUCCESS)
+    worst[0] = std::max<int64_t>(worst[0], EIO);
+  trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
+  return {int(worst[0]), worst[1], worst[2]};
+}
+
+/// Empty if every rank can take part.
+std::string objection(const std::vector<Announcement>& all) {
+  for (size_t r = 0; r < all.size(); ++r)
+    if (all[r].window == 0)
+      return fmt::format("rank {} of the file lacks memory or cannot open the file", r);
+  return "";
+}
+
+}  // namespace
+
+CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Request& request,
+                                const AccessSummary& summary, CallRecord& record,
+                                CallTrace& trace) {
+  const int64_t begin_ns = now_ns();
+  TunedAccess tuning(state);
+  // Whether there is memory is found out before the ranks depend on each other.
+  const int64_t window = state.affordable_window(
+      request.access.end() - request.access.begin(),
+      mpiio::buffer_needed(state.placement, state.options(), summary.demand.hull));
+  Announcement own = announce(state, request.access, window);
+  own.tuning = tuning.announced();
+  const auto all = agree(state, own);
+  const int64_t met_ns = now_ns();
+  trace.add(trace::Phase::agree, 0, begin_ns, met_ns, 0);
+  const std::string why_not = all ? objection(*all) : all.error().text;
+  if (!why_not.empty()) {
+    record.why.push_back(why_not);
+    state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
+    return {};
+  }
+  record.handled = true;
+  const int code = transfer_or_abort(state, call, request, *all, summary, tuning, record, trace);
+  const int64_t end_ns = now_ns();
+  const Worst worst = agree_on_outcome(state, {code, end_ns - begin_ns, end_ns - met_ns}, trace);
+  record.elapsed_ns = worst.elapsed_ns;
+  if (worst.code == 0) tuning.took(worst.exchanged_ns);
+  return {.taken = true,
+          .error = error_class_of(worst.code),
+          .bytes = request.access.end() - request.access.begin()};
+}
+
+}  // namespace haichi::mpi

@@ -1,0 +1,17 @@
+// A collective access in two phases: what the ranks announce, the plan, the exchange, and what
+// became of it.
+#pragma once
+
+#include "mpi/access_request.h"
+#include "mpi/access_summary.h"
+#include "mpi/call_trace.h"
+#include "mpi/outcome.h"
+
+namespace haichi::mpi {
+
+/// Carries the access out on all ranks, or on none: then the outcome is not taken, and `record`
+/// says why. The ranks have agreed on `summary`. Collective over the file's ranks.
+CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Request& request,
+                                const AccessSummary& summary, CallRecord& record, CallTrace& trace);
+
+}  // namespace haichi::mpi

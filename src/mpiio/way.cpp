@@ -1,0 +1,95 @@
+#include "mpiio/way.h"
+
+#include <fmt/format.h>
+
+#include "mpiio/read_cost.h"
+
+namespace haichi::mpiio {
+namespace {
+
+// From this mean size of a rank's pieces on, a system call for each write costs less than moving
+// them: it takes the file's lock and looks for its pages.
+constexpr int64_t kDirectWrite = 16 << 10;
+// The same where the file system is behind a network, and a request costs a round trip to a server.
+constexpr int64_t kDirectPieceApart = 1 << 20;
+// Where so many windows have nothing in them for one that has, the ranks access their pieces
+// themselves: an empty cycle costs a meeting of all.
+constexpr int64_t kEmptyWindows = 8;
+// What a rank has is so little that agreeing about it costs as much as accessing it.
+constexpr int64_t kLittle = 16 << 10;
+
+bool far_apart(const placement::Placement& placement, const TwoPhaseOptions& options,
+               const Demand& demand) {
+  const int aggregators = int(aggregators_for(placement, options).ranks.size());
+  const int64_t window = window_size(placement, demand.hull, aggregators, options);
+  const int64_t windows = demand.hull.size() / window;
+  return windows / kEmptyWindows >= demand.bytes / window + demand.blocks;
+}
+
+bool reads_alone(const Demand& demand) {
+  const ReadSize all{demand.bytes, demand.blocks, demand.sieved};
+  return cost_alone(all) <= cost_of_exchange(all) + kExchange * (demand.ranks - 1);
+}
+
+bool large_pieces(const placement::Placement& placement, const Demand& demand) {
+  const int64_t least = placement.nodes() > 1 ? kDirectPieceApart : kDirectWrite;
+  return demand.bytes / demand.blocks >= least;
+}
+
+}  // namespace
+
+WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOptions& options,
+                     Direction direction, const Demand& demand, const LibraryFileIo& library,
+                     bool may_be_library) {
+  if (demand.blocks == 0) return {Way::alone, WayReason::nothing};
+  const bool little = may_be_library && library.alone_if_apart && demand.most <= kLittle;
+  const bool asked = options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct;
+  if (asked) {
+    const bool empty = demand.all_open && !options.may_go_direct && options.aggregators == 0 &&
+                       options.per_node == 0 && far_apart(placement, options, demand);
+    if (empty) return {Way::alone, WayReason::far_apart};
+    return {Way::two_phase, WayReason::asked};
+  }
+  const bool apart = demand.spans <= demand.hull.size();
+  if (little) return {Way::library, WayReason::little};
+  if (!demand.all_open) return {Way::two_phase, WayReason::interleave};
+  if (apart) return {Way::alone, WayReason::apart};
+  if (far_apart(placement, options, demand)) return {Way::alone, WayReason::far_apart};
+  if (placement.nodes() == 1 && direction == Direction::read)
+    return reads_alone(demand) ? WayChoice{Way::alone, WayReason::read_alone}
+                               : WayChoice{Way::two_phase, WayReason::interleave};
+  if (large_pieces(placement, demand)) return {Way::alone, WayReason::pieces};
+  return {Way::two_phase, WayReason::interleave};
+}
+
+std::string text_of(const WayChoice& choice, const placement::Placement& placement,
+                    const Demand& demand) {
+  switch (choice.reason) {
+    case WayReason::nothing:
+      return "no rank has any bytes";
+    case WayReason::asked:
+      return "two phases, since aggregators are asked for";
+    case WayReason::far_apart:
+      return fmt::format("no exchange: {} pieces lie so far apart that most windows would be empty",
+                         demand.blocks);
+    case WayReason::apart:
+      return fmt::format("no exchange: the ranks' parts of bytes {} to {} do not interleave",
+                         demand.hull.begin, demand.hull.end);
+    case WayReason::little:
+      return fmt::format("left to the MPI library: a rank has {} bytes at most", demand.most);
+    case WayReason::pieces:
+      return fmt::format("no exchange: {}their pieces have {} bytes in the mean",
+                         placement.nodes() > 1 ? "" : "all ranks are on one node, and ",
+                         demand.bytes / demand.blocks);
+    case WayReason::read_alone:
+      return fmt::format(
+          "no exchange: all ranks are on one node, and reading {} pieces alone costs less than "
+          "through windows",
+          demand.blocks);
+    case WayReason::interleave:
+      break;
+  }
+  return "two phases: the ranks' pieces interleave";
+}
+
+}  // namespace haichi::mpiio

@@ -1,0 +1,66 @@
+// Which way a collective access goes: by the MPI library, by each rank alone, or in two phases.
+//
+// Decided from a few sums over the ranks, which one reduction makes, whatever the number of ranks.
+//
+// PURE: no MPI, no clock, no environment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "mpiio/two_phase.h"
+#include "placement/placement.h"
+#include "plan/file_domains.h"
+
+namespace haichi::mpiio {
+
+/// What all ranks want of a file together.
+struct Demand {
+  plan::Extent hull;      ///< of all bytes; empty: no rank has any
+  int64_t spans = 0;      ///< the sizes of the ranks' own hulls, added up
+  int64_t bytes = 0;      ///< of all ranks
+  int64_t most = 0;       ///< of one rank
+  int64_t blocks = 0;     ///< contiguous pieces of the file
+  int64_t sieved = 0;     ///< bytes that sieving would read; 0: not known
+  int ranks = 0;          ///< that have bytes
+  bool all_open = false;  ///< every rank with bytes can access the file itself
+};
+
+/// What the MPI library does of itself in a collective access.
+struct LibraryFileIo {
+  /// Where the ranks' parts lie apart, each rank accesses the file alone (ROMIO).
+  bool alone_if_apart = false;
+  /// Its independent writes may fill holes, under a lock (data sieving).
+  bool locks_holes = true;
+};
+
+enum class Way { library, alone, two_phase };
+
+/// Why a way was taken.
+enum class WayReason {
+  nothing,     ///< no rank has bytes
+  asked,       ///< the user asked for aggregators
+  far_apart,   ///< nearly all windows would be empty
+  apart,       ///< the ranks' parts do not interleave
+  little,      ///< as the library does it, and too little to agree about
+  pieces,      ///< the pieces are large
+  read_alone,  ///< reading alone costs less than through windows
+  interleave,
+};
+
+struct WayChoice {
+  Way way = Way::two_phase;
+  WayReason reason = WayReason::interleave;
+};
+
+/// Two-phase access and each rank alone must be possible for what they are chosen for; the
+/// library's own way always is, and is not chosen if `may_be_library` is false.
+WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOptions& options,
+                     Direction direction, const Demand& demand, const LibraryFileIo& library,
+                     bool may_be_library);
+
+/// In words, for the report.
+std::string text_of(const WayChoice& choice, const placement::Placement& placement,
+                    const Demand& demand);
+
+}  // namespace haichi::mpiio

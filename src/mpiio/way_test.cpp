@@ -1,0 +1,92 @@
+#include "mpiio/way.h"
+
+#include <gtest/gtest.h>
+
+namespace haichi::mpiio {
+namespace {
+
+constexpr LibraryFileIo kRomio{.alone_if_apart = true}, kOmpio{.alone_if_apart = false};
+
+/// Each of the ranks has `pieces` pieces of `piece` bytes, at a distance of `stride`, the first of
+/// rank r at r * `shift`.
+Demand demand(int ranks, int64_t pieces, int64_t piece, int64_t stride, int64_t shift) {
+  const int64_t span = (pieces - 1) * stride + piece;
+  return {.hull = {0, (ranks - 1) * shift + span},
+          .spans = ranks * span,
+          .bytes = ranks * pieces * piece,
+          .most = pieces * piece,
+          .blocks = ranks * pieces,
+          .sieved = ranks * span,
+          .ranks = ranks,
+          .all_open = true};
+}
+
+Way way(const placement::Placement& placement, const Demand& wanted,
+        const LibraryFileIo& library = kRomio, Direction direction = Direction::write,
+        const TwoPhaseOptions& options = {}) {
+  return choose_way(placement, options, direction, wanted, library, true).way;
+}
+
+const auto kNode = placement::block(1, 4), kNodes = placement::block(4, 4);
+
+TEST(Way, PartsThatLieApartAreAccessedAlone) {
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    EXPECT_EQ(way(kNodes, demand(16, 1, 47'008, 0, 47'008), kRomio, direction), Way::alone);
+    EXPECT_EQ(way(kNodes, demand(16, 1, 256 << 10, 0, 256 << 10), kOmpio, direction), Way::alone);
+    EXPECT_EQ(way(kNode, demand(4, 1000, 64, 128, 128'000), kRomio, direction), Way::alone);
+  }
+}
+
+TEST(Way, PiecesThatInterleaveAreExchanged) {
+  EXPECT_EQ(way(kNodes, demand(16, 1000, 3744, 64'000, 4000)), Way::two_phase);
+  EXPECT_EQ(way(kNode, demand(4, 1000, 3744, 16'000, 4000)), Way::two_phase);
+}
+
+TEST(Way, LargePiecesAreNotEvenIfTheyInterleave) {
+  EXPECT_EQ(way(kNodes, demand(16, 10, 1 << 20, 16 << 20, 1 << 20)), Way::alone);
+  EXPECT_EQ(way(kNode, demand(4, 100, 16 << 10, 64 << 10, 16 << 10)), Way::alone);
+}
+
+TEST(Way, LittleIsTheLibrarysWhereItDoesTheSame) {
+  const Demand little = demand(4, 1, 64, 0, 64);
+  EXPECT_EQ(way(kNode, little), Way::library);
+  EXPECT_EQ(way(kNode, little, kOmpio), Way::alone);
+  EXPECT_EQ(choose_way(kNode, {}, Direction::write, little, kRomio, false).way, Way::alone);
+}
+
+TEST(Way, AskedForIsDone) {
+  TwoPhaseOptions asked;
+  asked.aggregators = 2;
+  EXPECT_EQ(way(kNodes, demand(16, 1, 256 << 10, 0, 256 << 10), kRomio, Direction::write, asked),
+            Way::two_phase);
+}
+
+// PnetCDF's test large_var: 320 bytes over 17 GB would be 130,000 cycles with nothing in them.
+TEST(Way, PiecesFarApartNeedNoCyclesBetweenThem) {
+  for (const auto& placement : {kNode, kNodes}) {
+    const int ranks = placement.ranks();
+    EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio), Way::alone);
+    EXPECT_EQ(way(placement, demand(ranks, 2, 20, 1 << 20, 20), kOmpio), Way::two_phase);
+    TwoPhaseOptions enabled;  // romio_cb_write
+    enabled.may_go_direct = false;
+    EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio, Direction::write,
+                  enabled),
+              Way::alone);
+  }
+}
+
+TEST(Way, WithoutDescriptorsThereIsAnExchange) {
+  Demand wanted = demand(16, 1, 256 << 10, 0, 256 << 10);
+  wanted.all_open = false;
+  EXPECT_EQ(way(kNodes, wanted), Way::two_phase);
+}
+
+TEST(Way, NobodyWantsAnything) { EXPECT_EQ(way(kNodes, Demand{}), Way::alone); }
+
+TEST(Way, EveryChoiceHasAReasonInWords) {
+  for (int reason = 0; reason <= int(WayReason::interleave); ++reason)
+    EXPECT_FALSE(text_of({Way::alone, WayReason(reason)}, kNodes, demand(4, 1, 64, 0, 64)).empty());
+}
+
+}  // namespace
+}  // namespace haichi::mpiio

@@ -1,0 +1,89 @@
+"""Random programs that write one file by calls of many kinds, and lose nothing.
+
+`oracle_programs` draws programs from a seed: collective, independent, nonblocking, split and shared
+accesses, through several handles, by several threads, ranks early and late. No byte is written by
+two calls of a phase, so MPI forbids that any is lost (MPI 4.1, 14.6.1). What a library loses by
+itself, without haichi, is left out, with the reason, in AVOID_PROGRAMS of oracle_support.py;
+docs/guide/testing.md says how to read and repeat a failure. Times are in seconds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import mpis
+import pytest
+from oracle_support import STOCK_LOSES, SUMMARY, Job, calls_of, fast_folder, program
+
+__all__ = ["fast_folder"]
+
+NAMES = ["mpich-4.0.2", "openmpi-4.1.4", "mpich-5.0.2", "openmpi-5.0.11"]
+QUICK = [
+    Job("", 2, 25, "one", options=("--single",), what="programs"),
+    Job("", 2, 20, "each", what="programs"),
+    Job("", 4, 15, "block2", what="programs"),
+]
+SLOW = [
+    Job("", 2, 300, "each", first=1000, what="programs"),
+    Job("", 3, 200, "one", first=2000, options=("--single",), what="programs"),
+    Job("", 4, 200, "deal2", first=3000, what="programs"),
+    Job("", 8, 30, "block4", first=4000, what="programs"),
+]
+
+
+def usable(name: str) -> mpis.Mpi:
+    """The MPI of a name, or a skip."""
+    mpi = next(mpi for mpi in mpis.all_mpis() if mpi.name == name)
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    return mpi
+
+
+def run(job: Job, mpi: mpis.Mpi, folder: Path, haichi: bool) -> str:
+    """Runs a job's programs; a failure shows what the program found."""
+    job = dataclasses.replace(job, abi=mpi.abi)
+    environment = job.environment(mpi, folder) if haichi else mpi.stock()
+    words = [*job.words(mpi, folder), "--keep-going", *([] if haichi else ["--stock"])]
+    if not haichi and mpi.name in STOCK_LOSES:
+        words += ["--avoid", STOCK_LOSES[mpi.name]]
+    done = mpi.run(job.ranks, words, environment, timeout=250)
+    if done.returncode != 0:
+        again = " ".join(mpi.command(job.ranks, words, environment))
+        pytest.fail(f"exit code {done.returncode}\n{again}\n{done.stdout}{done.stderr[:12000]}")
+    programs, failed, calls = map(int, SUMMARY.search(done.stdout).groups())
+    assert (programs, failed) == (job.cases, 0) and calls > programs / 2
+    if haichi:
+        assert any(call["handled"] for call in calls_of(job.report(folder)))
+    return done.stdout
+
+
+@pytest.mark.parametrize("job", QUICK, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> None:
+    run(job, usable(name), fast_folder, haichi=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", SLOW, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_many_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> None:
+    run(job, usable(name), fast_folder, haichi=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_libraries_by_themselves_lose_nothing(name: str, fast_folder: Path) -> None:
+    """Without haichi: the generator and what it avoids are under test."""
+    run(QUICK[0], usable(name), fast_folder, haichi=False)
+    run(QUICK[2], usable(name), fast_folder, haichi=False)
+
+
+def test_a_lost_byte_is_seen_and_named(fast_folder: Path) -> None:
+    """A test that can't fail proves nothing: what AVOID_PROGRAMS says that ROMIO loses."""
+    mpi = usable("mpich-4.0.2")
+    words = [program(mpi, "oracle_programs"), "--programs", "200", "--first", "0", "--dir"]
+    only = "strided,contiguous,world,twin,holes,slow"
+    words += [fast_folder, "--stock", "--single", "--only", only, "--repeat", "3"]
+    done = mpi.run(2, words, mpi.stock(), timeout=120)
+    assert done.returncode == 1
+    assert "instead: what was there before the phase" in done.stderr
