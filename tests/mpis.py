@@ -124,8 +124,10 @@ class Mpi:
 
     def preload(self, *others: str | Path, **env: str) -> dict[str, str]:
         """The environment of the raw preload line, with further objects and variables. What is
-        tested is haichi, so the MPI library's own way is no candidate unless a test says so."""
-        return self.stock(self.shim, *others, **{"HAICHI_IO_LIBRARY": "off", **env})
+        tested is haichi, so unless a test says otherwise the MPI library's own way is no candidate
+        for files, and trials of algorithms may cost anything: they begin with the first call."""
+        tested = {"HAICHI_IO_LIBRARY": "off", "HAICHI_COLLECTIVES_BUDGET": "100"}
+        return self.stock(self.shim, *others, **{**tested, **env})
 
     def stock(self, *objects: str | Path, **env: str) -> dict[str, str]:
         """The environment without a shim: objects to load, and variables. Behind the objects comes
