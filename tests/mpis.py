@@ -107,8 +107,9 @@ class Mpi:
         """Runs `argv` on `ranks` ranks and returns its exit code, output and errors as text.
 
         HAICHI_* variables of this process are not passed on: a test says what it sets. Only, what
-        is tested is haichi, so the MPI library's own way is no candidate unless a test says so.
-        `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
+        is tested is haichi, so unless a test says otherwise the MPI library's own way is no
+        candidate for files, and trials of algorithms may cost anything: they begin with the first
+        call. `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
         `launcher_env` the launcher. Past `timeout` every process started is killed, and
         subprocess.TimeoutExpired carries what they had written. With `check`, an exit code other
         than 0 is an AssertionError that shows both outputs.
@@ -185,7 +186,7 @@ def run_bounded(
 
 def _environment() -> dict[str, str]:
     own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
-    return {**own, "HAICHI_IO_LIBRARY": "off"}
+    return {**own, "HAICHI_IO_LIBRARY": "off", "HAICHI_COLLECTIVES_BUDGET": "100"}
 
 
 @functools.cache

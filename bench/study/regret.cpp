@@ -5,10 +5,11 @@
 //
 // One JSON object a line for each case and MPI library. A regret is the time of all calls over that
 // of as many calls of the best algorithm, the library's own among them, less 1. The trials' times
-// and the ranks' agreements count; the first call is the library's, as it is under haichi
-// (docs/guide/collectives.md). With noise each call's time is a log-normal draw around the
-// simulated one, the same for all ranks; what is added up is the simulated time. Exit code 2 and
-// one line on standard error for a bad argument or a damaged line.
+// and the ranks' agreements count, and trials may cost anything, as with collectives.budget=100;
+// the first call is the library's, as it is under haichi (docs/guide/collectives.md). With noise
+// each call's time is a log-normal draw around the simulated one, the same for all ranks; what is
+// added up is the simulated time. Exit code 2 and one line on standard error for a bad argument or
+// a damaged line.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -106,7 +107,11 @@ Json regrets(const Json& found, const std::string& name, const Options& options)
   const Json& library = found["stock"][name];
   const Candidates kept = candidates_of(found, library, Tried::kept);
   const double least = options.calls * kept.best, share = 1.0 / options.seeds;
-  const auto begun = [](const Candidates& of) { return Selection(int(of.seconds.size())); };
+  // What trials cost is the question, so nothing bounds it.
+  const haichi::collectives::SelectionRules unbounded{.budget = HUGE_VAL};
+  const auto begun = [&](const Candidates& of) {
+    return Selection(int(of.seconds.size()), unbounded);
+  };
   const auto first_run = [&](Tried tried) {
     const Candidates candidates = candidates_of(found, library, tried);
     double seconds = 0;
@@ -119,7 +124,7 @@ Json regrets(const Json& found, const std::string& name, const Options& options)
   for (int seed = 0; seed < options.seeds; ++seed) {
     const Run first = run(kept, begun(kept), options, uint64_t(seed));
     const auto decided = Selection::decided(int(kept.seconds.size()), first.chosen,
-                                            kept.seconds[size_t(first.chosen)]);
+                                            kept.seconds[size_t(first.chosen)], unbounded);
     second += share * run(kept, decided, options, uint64_t(seed)).seconds / least;
     trials += share * first.locked_after;
     if (seed == 0) chosen = kept.names[size_t(first.chosen)];

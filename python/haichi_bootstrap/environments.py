@@ -84,6 +84,7 @@ def _provide(environment: Environment) -> None:
     now = _stamp_of(environment)
     if stamp == now:
         return
+    _refuse_a_link(folder)
     where = folder.name
     log = paths.OUT / "setup" / f"{where.lstrip('.')}.log"
     if any(stamp.get(key) != now[key] for key in ("folder", "python")):
@@ -100,6 +101,15 @@ def _provide(environment: Environment) -> None:
     if folder == paths.TOOLS:
         _add_to_path(folder)
     (folder / STAMP).write_text(json.dumps(now) + "\n")
+
+
+def _refuse_a_link(folder: Path) -> None:
+    """What a link leads to is another checkout's, which must not be cleared or installed into."""
+    if folder.is_symlink():
+        raise shell.Stop(
+            f"{folder} is a link to {os.readlink(folder)}, which is not this checkout's to change: "
+            "remove the link, and ./haichi makes a folder of its own"
+        )
 
 
 def _add_to_path(folder: Path) -> None:

@@ -20,6 +20,10 @@ constexpr Setting kTable[] = {
      "MPI "
      "library's, else a name such as ring, bruck(4), node_aware(2), relay or "
      "spread(nd_rank_shift,32)."},
+    {"collectives.budget", "HAICHI_COLLECTIVES_BUDGET", "", Kind::integer, "2", "",
+     "Per cent of the time of an all-to-all's or all-gather's calls that trials of other "
+     "algorithms "
+     "may cost; 0: no trials, 100: trials from the first call on."},
     {"collectives.decisions", "HAICHI_COLLECTIVES_DECISIONS", "", Kind::path, "", "",
      "Folder in which the choices of a run are kept; later runs with the same MPI library and "
      "placement start with them. Empty: they are not kept."},

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <functional>
 
 namespace haichi::collectives {
@@ -35,7 +36,7 @@ std::vector<std::string> run(ExchangeTuner& tuner, const ExchangeKey& key, int a
 double faster_by_four(const OrderWindow& pair) { return pair.window == 4 ? 0.2 : 0.3; }
 
 TEST(ExchangeTuner, TheFirstAccessMakesConnectionsAndDoesNotCount) {
-  ExchangeTuner tuner({.rounds = 2});
+  ExchangeTuner tuner({.rounds = 2, .budget = HUGE_VAL});
   EXPECT_THAT(
       run(tuner, kWrite, 4, faster_by_four),
       ElementsAre("nd_rank_shift,32", "nd_rank_shift,32", "pairwise,32", "nd_rank_shift,4"));
@@ -43,7 +44,7 @@ TEST(ExchangeTuner, TheFirstAccessMakesConnectionsAndDoesNotCount) {
 }
 
 TEST(ExchangeTuner, LocksTheFastestPairAndSaysWhy) {
-  ExchangeTuner tuner({.rounds = 2});
+  ExchangeTuner tuner({.rounds = 2, .budget = HUGE_VAL});
   tuner.begin(kWrite, kPairs);
   EXPECT_THAT(tuner.why_next(kWrite), HasSubstr("before trials"));
   run(tuner, kWrite, 2, faster_by_four);
@@ -54,14 +55,14 @@ TEST(ExchangeTuner, LocksTheFastestPairAndSaysWhy) {
 }
 
 TEST(ExchangeTuner, WhatIsAsSetStaysWhereNothingIsFaster) {
-  ExchangeTuner tuner({.rounds = 2});
+  ExchangeTuner tuner({.rounds = 2, .budget = HUGE_VAL});
   run(tuner, kWrite, 20, [](const OrderWindow& pair) { return pair.window == 4 ? 0.297 : 0.3; });
   EXPECT_EQ(tuner.find(kWrite)->next(), kPairs[0]);
   EXPECT_EQ(tuner.why_next(kWrite), "chosen by trial, 300 ms");
 }
 
 TEST(ExchangeTuner, AccessesOfOneKeyCompareByTheirBytes) {
-  ExchangeTuner tuner({.rounds = 1});
+  ExchangeTuner tuner({.rounds = 1, .budget = HUGE_VAL});
   run(tuner, kWrite, 1, faster_by_four);
   // The first pair has the small accesses; at one rate they are all alike.
   for (const int64_t bytes : {kMiB, 3 * kMiB / 2, 15 * kMiB / 8})
@@ -71,7 +72,7 @@ TEST(ExchangeTuner, AccessesOfOneKeyCompareByTheirBytes) {
 }
 
 TEST(ExchangeTuner, KeysAreTriedByThemselves) {
-  ExchangeTuner tuner({.rounds = 2});
+  ExchangeTuner tuner({.rounds = 2, .budget = HUGE_VAL});
   ExchangeKey read = kWrite;
   read.writing = false;
   run(tuner, kWrite, 20, faster_by_four);
@@ -80,7 +81,7 @@ TEST(ExchangeTuner, KeysAreTriedByThemselves) {
 }
 
 TEST(ExchangeTuner, ASecondRunStartsWithTheDecisionsOfTheFirst) {
-  ExchangeTuner first({.rounds = 2}), second({.rounds = 2});
+  ExchangeTuner first({.rounds = 2, .budget = HUGE_VAL}), second({.rounds = 2, .budget = HUGE_VAL});
   run(first, kWrite, 20, faster_by_four);
   const std::vector<Decision> decisions = first.decided();
   ASSERT_EQ(decisions.size(), 1u);
@@ -95,7 +96,7 @@ TEST(ExchangeTuner, ASecondRunStartsWithTheDecisionsOfTheFirst) {
 }
 
 TEST(ExchangeTuner, ADecisionForAPairThatIsNotTriedIsNone) {
-  ExchangeTuner tuner({.rounds = 2});
+  ExchangeTuner tuner({.rounds = 2, .budget = HUGE_VAL});
   tuner.start_with({{kWrite.text(), 20, "rank,7", 0.1}});
   EXPECT_EQ(run(tuner, kWrite, 2, faster_by_four).back(), "nd_rank_shift,32");
   EXPECT_EQ(tuner.find(kWrite)->why, "by trial");

@@ -1,13 +1,19 @@
 // The choice among candidates by trial (paper 004, section 3.2, steps (4) and (5); STAR-MPI, its
 // [1]): a state machine that all ranks of a communicator run alike.
 //
-// Each call of the collective is one trial of one candidate, and in a round every candidate that is
-// left has its call. After the first round, the second, and then ever more of them at once, the
-// ranks reduce their times (the mean over the ranks counts), and the slow candidates are dropped:
-// at first those that are far slower than the best, later those that are slower by more than the
-// trials differ among themselves. After the last round the best is locked, unless trials differ so
-// much that the medians are in doubt: then there are more rounds, of the candidates that are about
-// as fast. From then on calls are watched: when they have become slower than they were, the
+// It begins with the MPI library's own way. When the calls so far pay for it (trial_budget.h),
+// another candidate has a call that makes its connections and does not count; the ranks reduce
+// their times at once, so that what is absurdly slow is over after one call. A candidate that is
+// not has two calls that count. What is left then takes turns: in a round every candidate has a
+// call, and after some rounds the ranks reduce their times (the mean over the ranks counts) and
+// drop the slow ones. After the last round the best is locked, unless trials differ so much that
+// the medians are in doubt: then there are more rounds, of the candidates that are about as fast.
+// Where the budget does not allow the next trial, calls take the best that is known.
+//
+// Without a budget there are rounds of all candidates from the first call on.
+//
+// From the lock on calls are looked at now and then, after a bounded number of calls and of
+// seconds: when they differ from what they were, or another candidate has become faster, the
 // candidates are tried once more.
 //
 // Which candidate the next call takes depends on the number of calls and on what was agreed, and so
@@ -20,6 +26,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "collectives/trial_budget.h"
 
 namespace haichi::collectives {
 
@@ -41,7 +49,19 @@ struct SelectionRules {
   int longest = 3;
   double sure = 0.03;
   int64_t first_check = 256;  ///< calls after the lock until the first look for drift; then doubled
-  double drift = 1.5;         ///< slower than at the lock by this factor: try again
+  int64_t last_check = 4096;  ///< ... up to so many calls ...
+  double check_seconds = 60;  ///< ... or so many seconds, but at least `least_check` calls
+  int64_t least_check = 16;
+  double drift = 1.5;      ///< slower than at the lock by this factor, or faster: try again
+  double overtakes = 0.9;  ///< another candidate took less than this share of the chosen one's time
+
+  double budget = 0.02;  ///< TrialBudget::share; infinite: rounds from the first call on
+  int usual_calls = 40;  ///< of the library's own before the first trial; the first does not count
+  int least_usual = 4;   ///< the same where trials begin anew
+  /// Times the library's that a candidate of which nothing is known is taken to need more.
+  double unknown = 0.5;
+  double absurd = 4;      ///< times the library's: dropped after its first call
+  int64_t patience = 64;  ///< most calls from one agreement to the next while a budget is saved
 };
 
 class Selection {
@@ -53,11 +73,16 @@ class Selection {
   explicit Selection(int candidates, SelectionRules rules = {});
   /// Locked on a choice of an earlier run, whose time in seconds is known; watched as any other.
   static Selection decided(int candidates, int chosen, double seconds, SelectionRules rules = {});
+  /// Before the first call: what a model predicts of each candidate; 0 where nothing is known. Only
+  /// their ratios count. The same on all ranks.
+  void expect(std::vector<double> seconds) { expected_ = std::move(seconds); }
 
   /// The candidate for the next call.
   int next() const;
   /// This rank's time of that call. True if all ranks must agree now, before the next call.
   bool took(double seconds);
+  /// This rank's time of the last agreement, before the next call: trials have to pay for it.
+  void agreement_took(double seconds) { overhead_ += seconds; }
   /// What this rank has to say; the same number of entries on every rank.
   std::span<const double> ballot() const { return ballot_; }
   /// The mean of all ranks' ballots.
@@ -72,37 +97,73 @@ class Selection {
   double time_of(int candidate) const;
   int64_t calls() const { return calls_; }
   int retries() const { return retries_; }
+  const TrialBudget& budget() const { return budget_; }
 
   /// What happened to a candidate: the agreed times of its trials, and whether it is still in.
   struct Trials {
     std::vector<double> seconds;
+    double first = 0;  ///< of the call that made connections and does not count
     bool dropped = false;
   };
   const std::vector<Trials>& trials() const { return trials_; }
+  /// Calls that were no trials, of each candidate, and this rank's time in them.
+  struct Steady {
+    int64_t calls = 0;
+    double seconds = 0;
+  };
+  const std::vector<Steady>& steady() const { return steady_; }
 
  private:
+  /// What the calls until the next agreement are for.
+  enum class Purpose : uint8_t { usual, saving, first, proof, rounds, watch, probe };
+
+  bool unlimited() const { return budget_.unlimited(); }
+  bool is_trial() const;
   void begin_trials();
   void begin_rounds();
-  void finish_rounds(std::span<const double> mean);
+  void fill_turns(const std::vector<int>& left, int end);
+  void plan();
+  bool begin_proof();
+  void begin_saving(double excess);
+  bool to_be_proven(int candidate) const;
+  double excess_of_proof(int candidate) const;
+  double excess_of_rounds(const std::vector<int>& left, int rounds) const;
+  std::vector<int> left() const;
+  int incumbent() const;
+  int64_t count() const { return saved_ > 0 ? saved_ : int64_t(turn_.size()); }
+  void settle(std::span<const double> mean);
+  void learn(std::span<const double> mean);
+  void finish_rounds();
   bool drop_the_slow();
   double trials_differ_by() const;
   bool goes_on();
   double doubt() const;
   bool drop_beyond(double doubt);
+  void lock();
+  void watch();
   void look_for_drift(double mean);
+  void compare_probes(std::span<const double> mean);
+  int rival() const;
 
   SelectionRules rules_;
+  TrialBudget budget_;
   State state_ = State::trying;
+  Purpose purpose_ = Purpose::usual;
   std::vector<Trials> trials_;
+  std::vector<Steady> steady_;
+  std::vector<double> expected_;
   std::vector<int> turn_;       // until the next agreement: the candidates, in order
-  std::vector<double> ballot_;  // their times so far; when locked, this rank's mean since the check
-  int round_ = 0;               // rounds that are agreed on
-  int agreements_ = 0;          // of these trials
+  std::vector<double> ballot_;  // their times so far, or one mean; with a budget, `overhead_` last
+  int64_t saved_ = 0;           // calls of turn_[0] until the next agreement, told as their mean
+  int64_t since_ = 0;           // of these, made
+  double spent_ = 0;            // seconds in these
+  double overhead_ = 0, agreement_ = 0;  // seconds: this rank's since it was told; agreed, of one
+  int round_ = 0;                        // rounds that are agreed on
+  int agreements_ = 0;                   // of these trials
   int chosen_ = -1;
-  double locked_seconds_ = 0;
+  double locked_seconds_ = 0, watched_seconds_ = 0;
   int64_t calls_ = 0;
-  int64_t since_check_ = 0, check_after_ = 0;  // calls; check_after_ 0: never
-  double spent_ = 0;
+  int64_t check_after_ = 0;  // calls; 0: never
   int retries_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -32,7 +33,7 @@ std::function<double(int)> times(std::vector<double> of) {
 }
 
 TEST(Selection, TriesTheLibraryFirstAndLocksTheFastest) {
-  Selection selection(3, {.rounds = 3, .least = 1.1});
+  Selection selection(3, {.rounds = 3, .least = 1.1, .budget = HUGE_VAL});
   EXPECT_EQ(selection.next(), 0);
   EXPECT_THAT(run(selection, 11, times({3, 2.9, 2.8})),
               ElementsAre(0, 1, 2, 1, 2, 0, 2, 0, 1, 2, 2));
@@ -42,7 +43,7 @@ TEST(Selection, TriesTheLibraryFirstAndLocksTheFastest) {
 }
 
 TEST(Selection, DropsWhatIsTwiceSlowerAtOnce) {
-  Selection selection(4, {.rounds = 3});
+  Selection selection(4, {.rounds = 3, .budget = HUGE_VAL});
   EXPECT_THAT(run(selection, 12, times({1.05, 2.2, 1, 1.3})),
               ElementsAre(0, 1, 2, 3, 2, 3, 0, 2, 2, 2, 2, 2));
   EXPECT_TRUE(selection.trials()[1].dropped);
@@ -52,7 +53,7 @@ TEST(Selection, DropsWhatIsTwiceSlowerAtOnce) {
 TEST(Selection, WhatTrialsTellApartIsDroppedSoonerWhereTheyDifferLess) {
   // The same candidates, in a run that is steady and in one whose calls differ by a tenth.
   const auto trials_of_the_slower = [](double disturbance) {
-    Selection selection(3, {.rounds = 5});
+    Selection selection(3, {.rounds = 5, .budget = HUGE_VAL});
     int call = 0;
     run(selection, 30, [&](int candidate) {
       return (candidate == 2 ? 1.15 : 1 + 0.001 * candidate) * (1 + disturbance * (call++ / 3 % 2));
@@ -65,7 +66,7 @@ TEST(Selection, WhatTrialsTellApartIsDroppedSoonerWhereTheyDifferLess) {
 }
 
 TEST(Selection, AgreementsBecomeRarer) {
-  Selection selection(2, {.rounds = 12, .drop = {HUGE_VAL}});
+  Selection selection(2, {.rounds = 12, .drop = {HUGE_VAL}, .budget = HUGE_VAL});
   std::vector<int> rounds;
   for (int call = 1; selection.state() == Selection::State::trying; ++call)
     if (selection.took(1)) {
@@ -79,7 +80,7 @@ TEST(Selection, AgreementsBecomeRarer) {
 }
 
 TEST(Selection, OneThatIsAloneIsLockedEarly) {
-  Selection selection(2);
+  Selection selection(2, {.budget = HUGE_VAL});
   EXPECT_THAT(run(selection, 5, times({1, 5})), ElementsAre(0, 1, 0, 0, 0));
 }
 
@@ -92,7 +93,7 @@ TEST(Selection, WithTheLibraryAloneNothingIsEverAgreed) {
 }
 
 TEST(Selection, TheLibraryIsLeftForSomethingClearlyFasterOnly) {
-  Selection near(2), faster(2);
+  Selection near(2, {.budget = HUGE_VAL}), faster(2, {.budget = HUGE_VAL});
   run(near, 20, times({1, 0.98}));
   EXPECT_EQ(near.chosen(), 0);
   EXPECT_EQ(near.seconds(), 1);
@@ -101,7 +102,7 @@ TEST(Selection, TheLibraryIsLeftForSomethingClearlyFasterOnly) {
 }
 
 TEST(Selection, OneSlowCallDoesNotDecide) {
-  Selection selection(2, {.rounds = 3});
+  Selection selection(2, {.rounds = 3, .budget = HUGE_VAL});
   int call = 0;
   // The fast one is disturbed once, but not more than what drops it.
   run(selection, 6,
@@ -120,7 +121,7 @@ TEST(Selection, GoesOnWhereTrialsDifferTooMuchToDecide) {
     Outcome outcome;
     test::Random random(11);
     for (int job = 0; job < 300; ++job) {
-      Selection selection(3, {.rounds = 5, .longest = longest});
+      Selection selection(3, {.rounds = 5, .longest = longest, .budget = HUGE_VAL});
       run(selection, 100, [&](int candidate) {
         return (1.2 - 0.1 * candidate) * double(random.between(100, 100 + differ));
       });
@@ -138,14 +139,14 @@ TEST(Selection, GoesOnWhereTrialsDifferTooMuchToDecide) {
 }
 
 TEST(Selection, WhereNoneIsEverDroppedNothingGoesOn) {
-  Selection selection(2, {.rounds = 5, .drop = {HUGE_VAL}});
+  Selection selection(2, {.rounds = 5, .drop = {HUGE_VAL}, .budget = HUGE_VAL});
   test::Random random(3);
   run(selection, 50, [&](int) { return double(random.between(1, 100)); });
   EXPECT_EQ(selection.trials()[0].seconds.size(), 5u);
 }
 
 TEST(Selection, RetriesWhenItsChoiceBecomesSlow) {
-  Selection selection(2, {.rounds = 3, .first_check = 10});
+  Selection selection(2, {.rounds = 3, .first_check = 10, .budget = HUGE_VAL});
   run(selection, 6, times({1, 0.95}));
   ASSERT_EQ(selection.state(), Selection::State::locked);
   ASSERT_EQ(selection.chosen(), 1);
@@ -158,7 +159,7 @@ TEST(Selection, RetriesWhenItsChoiceBecomesSlow) {
 }
 
 TEST(Selection, StartsWithWhatAnEarlierRunDecided) {
-  Selection selection = Selection::decided(3, 2, 1.0, {.first_check = 4});
+  Selection selection = Selection::decided(3, 2, 1.0, {.first_check = 4, .budget = HUGE_VAL});
   EXPECT_THAT(run(selection, 4, times({1, 1, 1})), ElementsAre(2, 2, 2, 2));
   run(selection, 8, times({1, 1, 9}));
   EXPECT_EQ(selection.retries(), 1);  // and does not stay with it where it is wrong today
@@ -168,8 +169,10 @@ TEST(Selection, RanksWithDifferentTimesStayTogether) {
   test::Random random(7);
   for (int job = 0; job < 200; ++job) {
     const int candidates = int(random.between(1, 9)), ranks = int(random.between(1, 20));
-    std::vector<Selection> all(size_t(ranks), Selection(candidates, {.first_check = 5}));
-    for (int call = 0; call < 200; ++call) {
+    std::vector<Selection> all(
+        size_t(ranks),
+        Selection(candidates, {.first_check = 5, .budget = job % 2 == 0 ? HUGE_VAL : 0.02}));
+    for (int call = 0; call < 400; ++call) {
       const int next = all[0].next();
       std::vector<double> sum;
       bool agrees = false;
@@ -183,6 +186,159 @@ TEST(Selection, RanksWithDifferentTimesStayTogether) {
         for (Selection& each : all) each.agree(sum);
     }
   }
+}
+
+/// Calls of a job with a budget: what they took, and what the library's own would have taken.
+struct Job {
+  double seconds = 0, library = 0;
+  double worst = 0;  // by how much a single call was slower than the library's
+  std::vector<int> taken;
+};
+
+Job job_of(
+    Selection& selection, int calls, const std::function<double(int, int)>& seconds,
+    double agreement = 0, const std::function<double()>& noise = [] { return 1.0; }) {
+  Job job;
+  for (int call = 0; call < calls; ++call) {
+    const int candidate = selection.next();
+    const double took = seconds(candidate, call), library = seconds(0, call);
+    job.taken.push_back(candidate);
+    job.seconds += took;
+    job.library += library;
+    job.worst = std::max(job.worst, took - library);
+    if (!selection.took(took * noise())) continue;
+    const std::vector<double> mean(selection.ballot().begin(), selection.ballot().end());
+    selection.agree(mean);
+    job.seconds += agreement;
+    selection.agreement_took(agreement);
+  }
+  return job;
+}
+
+std::function<double(int, int)> steady(std::vector<double> of) {
+  return [of](int candidate, int) { return of[size_t(candidate)]; };
+}
+
+TEST(Selection, AShortJobIsTheLibrarysOwn) {
+  for (const int calls : {10, 20, 40}) {
+    Selection selection(4);
+    EXPECT_THAT(job_of(selection, calls, steady({1, 0.5, 100, 2})).taken, testing::Each(0));
+  }
+}
+
+TEST(Selection, TrialsOfAJobCostTwoPerCentAndOneTrial) {
+  test::Random random(5);
+  for (int round = 0; round < 400; ++round) {
+    const int candidates = int(random.between(2, 15));
+    std::vector<double> of = {1};
+    for (int i = 1; i < candidates; ++i) of.push_back(double(random.between(50, 400)) * 0.01);
+    if (round % 3 == 0) of.back() = 100;
+    const bool noisy = round % 2 == 0;
+    const double agreement = 0.25 * double(round % 4);
+    for (const int calls : {10, 20, 40, 60, 100, 200, 1000}) {
+      Selection selection(candidates);
+      const Job job = job_of(selection, calls, steady(of), agreement,
+                             [&] { return noisy ? double(random.between(90, 110)) * 0.01 : 1.0; });
+      // A trial is one call, or the two of a candidate that was known to be affordable. Where calls
+      // differ by a tenth the choice itself may be wrong by some per cent.
+      EXPECT_LE(job.seconds, (noisy ? 1.06 : 1.02) * job.library + job.worst + 0.5 + 2 * agreement)
+          << "round " << round << ", calls " << calls;
+    }
+  }
+}
+
+TEST(Selection, WhatIsAbsurdlySlowHasOneCall) {
+  Selection selection(3);
+  const Job job = job_of(selection, 3000, steady({1, 100, 0.8}));
+  EXPECT_EQ(std::ranges::count(job.taken, 1), 1);
+  EXPECT_TRUE(selection.trials()[1].dropped);
+}
+
+TEST(Selection, AfterASlowTrialTheNextCallIsTheLibrarysAgain) {
+  Selection selection(3);
+  const Job job = job_of(selection, 60, steady({1, 30, 30}));
+  const auto slow = std::ranges::find(job.taken, 1);
+  ASSERT_NE(slow, job.taken.end());
+  ASSERT_NE(slow + 1, job.taken.end());
+  EXPECT_EQ(*(slow + 1), 0);
+}
+
+TEST(Selection, NobodyIsDroppedOnOneCallThatCounts) {
+  // The first call of the faster one makes connections, its next is disturbed.
+  Selection selection(2);
+  int of_other = 0;
+  job_of(selection, 1000, [&](int candidate, int) {
+    if (candidate == 0) return 1.0;
+    ++of_other;
+    return of_other == 1 ? 1.9 : of_other == 2 ? 3.0 : 0.6;
+  });
+  EXPECT_EQ(selection.chosen(), 1);
+}
+
+TEST(Selection, TheLibraryHasThreeCallsThatCountBeforeAnyOther) {
+  Selection selection(2, {.usual_calls = 4});
+  run(selection, 4, times({1, 1}));
+  EXPECT_EQ(selection.trials()[0].seconds.size(), 3u);
+}
+
+TEST(Selection, ALongJobFindsTheFastest) {
+  Selection selection(6);
+  const Job job = job_of(selection, 400, steady({1, 0.9, 0.7, 1.3, 1.6, 0.8}));
+  EXPECT_EQ(selection.chosen(), 2);
+  EXPECT_EQ(selection.state(), Selection::State::locked);
+  EXPECT_LT(job.seconds, 0.76 * job.library);
+}
+
+TEST(Selection, WhatIsPredictedToBeSlowHasToBeSavedForLonger) {
+  const auto first_call = [](double predicted) {
+    Selection selection(2);
+    selection.expect({0, 1});
+    Selection other(3);
+    other.expect({0, 1, predicted});
+    const Job job = job_of(other, 400, steady({1, 1, 1}));
+    return std::ranges::find(job.taken, 2) - job.taken.begin();
+  };
+  EXPECT_GT(first_call(2.5), first_call(1) + 40);
+}
+
+TEST(Selection, SeesWithinBoundsThatTheLibraryHasBecomeFaster) {
+  Selection selection(2, {.check_seconds = 100});
+  const auto drifting = [](int candidate, int call) {
+    return candidate == 1 ? 0.7 : call < 500 ? 1.0 : 0.4;
+  };
+  job_of(selection, 499, drifting);
+  ASSERT_EQ(selection.chosen(), 1);
+  Selection later = selection;
+  int calls = 0;
+  job_of(later, 300, [&](int candidate, int) { return ++calls, candidate == 1 ? 0.7 : 0.4; });
+  EXPECT_EQ(later.chosen(), 0);
+  EXPECT_EQ(later.retries(), 1);
+}
+
+TEST(Selection, LooksForDriftAreNeverFartherApartThanTheirBound) {
+  Selection selection = Selection::decided(2, 1, 1e-6, {.last_check = 1000});
+  int since = 0, most = 0;
+  for (int call = 0; call < 20000; ++call) {
+    ++since;
+    if (!selection.took(1e-6)) continue;
+    const std::vector<double> mean(selection.ballot().begin(), selection.ballot().end());
+    selection.agree(mean);
+    most = std::max(most, since);
+    since = 0;
+  }
+  EXPECT_EQ(most, 1000);
+}
+
+TEST(Selection, GainsAreToldOfCallsThatWereNoTrials) {
+  Selection selection(2);
+  job_of(selection, 200, steady({1, 0.5}));
+  ASSERT_EQ(selection.chosen(), 1);
+  const auto& library = selection.steady()[0];
+  const auto& chosen = selection.steady()[1];
+  EXPECT_GE(library.calls, 39);
+  EXPECT_DOUBLE_EQ(library.seconds, double(library.calls));
+  EXPECT_GT(chosen.calls, 100);
+  EXPECT_DOUBLE_EQ(chosen.seconds, 0.5 * double(chosen.calls));
 }
 
 }  // namespace

@@ -13,8 +13,10 @@ struct CollectiveRecord {
     std::string name;            ///< "library", or as collectives::Candidate::text()
     std::vector<double> trials;  ///< seconds, mean over the ranks
     bool dropped = false;
-    double predicted = -1;    ///< seconds; -1: nothing was predicted
-    std::string reason = {};  ///< of the model, to try it or not
+    int64_t steady_calls = 0;   ///< that were no trials
+    double steady_seconds = 0;  ///< of rank 0 in these
+    double predicted = -1;      ///< seconds; -1: nothing was predicted
+    std::string reason = {};    ///< of the model, to try it or not
   };
   std::string collective;
   int ranks = 0, nodes = 0;

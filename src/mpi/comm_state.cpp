@@ -24,6 +24,17 @@ std::string name_of(const Candidate& candidate) {
   return candidate.algorithm ? candidate.text() : "library";
 }
 
+/// What the model says of each candidate; 0 of the library's own.
+std::vector<double> predicted(
+    const std::vector<Candidate>& candidates,
+    const std::vector<std::pair<Candidate, collectives::Verdict>>& verdicts) {
+  std::vector<double> seconds(candidates.size());
+  for (size_t i = 1; i < candidates.size(); ++i)
+    for (const auto& [candidate, verdict] : verdicts)
+      if (candidate == candidates[i]) seconds[i] = verdict.seconds;
+  return seconds;
+}
+
 /// Gives a new state its model, where what messages cost is known. A machine that the communicator
 /// does not fit into is a note, and the default numbers stay.
 void predict(CommState& state) {
@@ -112,6 +123,7 @@ Tuned& CommState::tuned(const CollectiveKey& key, collectives::Kind kind, bool r
   const int count = int(candidates.size());
   const collectives::SelectionRules rules = selection_rules(runtime.settings);
   Selection selection(count, rules);
+  if (!verdicts.empty()) selection.expect(predicted(candidates, verdicts));
   if (const Decision* decision = earlier(key); decision && wanted == "auto")
     for (int i = 0; i < count; ++i)
       if (name_of(candidates[size_t(i)]) == decision->chosen) {
@@ -210,6 +222,9 @@ std::vector<CollectiveRecord> CommState::records() const {
       const Selection::Trials& trials = tuned.selection.trials()[i];
       const Candidate& candidate = tuned.candidates[i];
       record.candidates.push_back({name_of(candidate), trials.seconds, trials.dropped});
+      const Selection::Steady& steady = tuned.selection.steady()[i];
+      record.candidates.back().steady_calls = steady.calls;
+      record.candidates.back().steady_seconds = steady.seconds;
     }
     for (const auto& [candidate, verdict] : tuned.verdicts) {
       auto& all = record.candidates;

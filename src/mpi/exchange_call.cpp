@@ -145,6 +145,7 @@ Status by_schedule_or_abort(CommState& state, const ExchangeCall& call,
 /// The mean over the ranks of what each has to say. What cannot be agreed leaves the ranks with
 /// different choices, so the caller must not go on with them.
 bool agree(CommState& state, collectives::Selection& selection) {
+  const int64_t begin_ns = now_ns();
   const std::span<const double> ballot = selection.ballot();
   std::vector<int64_t> mine, sum(ballot.size());
   for (const double seconds : ballot) mine.push_back(int64_t(seconds * 1e9));
@@ -154,6 +155,7 @@ bool agree(CommState& state, collectives::Selection& selection) {
   std::vector<double> mean;
   for (const int64_t ns : sum) mean.push_back(double(ns) * 1e-9 / state.placement.ranks());
   selection.agree(mean);
+  selection.agreement_took(double(now_ns() - begin_ns) * 1e-9);
   return true;
 }
 

@@ -74,7 +74,7 @@ CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
 
 TuningGroup::TuningGroup(const FileGroup& group, int64_t own_id)
     : id(own_id),
-      tuner(selection_rules(group.runtime.settings)),
+      tuner(selection_rules(group.runtime.settings, TrialsAre::asked_for)),
       runtime_(group.runtime),
       placement_(group.placement),
       rank_(group.rank) {}

@@ -92,6 +92,10 @@ json to_json(const CollectiveRecord& record) {
   json candidates = json::array();
   for (const CollectiveRecord::Candidate& each : record.candidates) {
     json candidate = {{"name", each.name}, {"trials", each.trials}, {"dropped", each.dropped}};
+    if (each.steady_calls > 0) {
+      candidate["steady_calls"] = each.steady_calls;
+      candidate["steady_seconds"] = each.steady_seconds;
+    }
     if (each.predicted >= 0) {
       candidate["predicted_seconds"] = each.predicted;
       candidate["reason"] = each.reason;

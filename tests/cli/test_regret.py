@@ -42,13 +42,14 @@ def one(found: dict, noise: float = 0) -> dict:
 
 def test_trials_agreements_and_the_first_call_are_counted() -> None:
     # The library's first call and its trial, and one trial of what is thrice slower.
-    row = one(case(2.5, 1.0, 3.0))
+    # Of milliseconds: calls of a second are looked at every minute, which costs an agreement too.
+    row = one(case(2.5e-3, 1e-3, 3e-3))
     assert row["chosen"] == "c0"
-    assert row["default"] == 2.5
+    assert row["default"] == pytest.approx(2.5)
     assert row["first"] == pytest.approx((2 * 1.5 + 2.0) / 200)
     # In the second run the first call alone is the library's.
     assert row["second"] == pytest.approx(1.5 / 200)
-    dear = one(case(2.5, 1.0, 3.0, agreement=0.5))
+    dear = one(case(2.5e-3, 1e-3, 3e-3, agreement=0.5e-3))
     assert dear["first"] == pytest.approx(row["first"] + 0.5 / 200)
 
 

@@ -176,6 +176,34 @@ def first_mpi() -> Mpi:
     return mpi
 
 
+@pytest.mark.parametrize("budget", [None, "100"])
+def test_a_job_of_twenty_calls_has_no_trials_by_default(tmp_path: Path, budget: str | None) -> None:
+    """They could not pay for themselves. With any budget there are trials from the first on."""
+    mpi = first_mpi()
+    report = tmp_path / "report.json"
+    env = mpi.preload(HAICHI_PLACEMENT=placement_file(tmp_path, 3), HAICHI_REPORT=str(report))
+    del env["HAICHI_COLLECTIVES_BUDGET"]
+    if budget is not None:
+        env["HAICHI_COLLECTIVES_BUDGET"] = budget
+    done = mpi.run(3, [mpi.compile(HERE / "exchange_repeated.c"), "20"], env, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = load(report).collectives
+    others = [each for each in found.candidates if each.name != "library"]
+    assert others
+    if budget is None:
+        assert not [each for each in others if each.trials or each.steady_calls]
+        assert found.chosen in ("", "library")
+        (library,) = [each for each in found.candidates if each.name == "library"]
+        # All that haichi has seen, less the one that makes connections.
+        assert library.steady_calls == found.calls - 1
+    else:
+        assert [each for each in others if each.trials]
+    command = [str(mpis.ROOT / "haichi"), "explain", str(report)]
+    told = mpis.run_bounded(command, timeout=120)
+    assert told.returncode == 0, told.stderr
+    assert ("less than the library's" in told.stdout) <= (budget is not None)
+
+
 def run_with_decisions(mpi: Mpi, tmp_path: Path, folder: Path) -> Report:
     """Calls with blocks of one size, often enough for all trials."""
     report = tmp_path / "report.json"

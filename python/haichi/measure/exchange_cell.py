@@ -24,6 +24,10 @@ AT_ONCE = ("spread(nd_rank_shift,0)", "spread(rank,0)", "spread(pairwise,0)")
 JOBS, FIRST_CALLS = 2, 2  # of each of those, in turn; calls of a job that set connections up
 CALL = "call"
 LIBRARY = "library"
+# What is measured is what haichi does once it acts, so it acts from the second call on, and the
+# choice after trials, so they may cost anything.
+SOON = {"HAICHI_COLLECTIVES_AFTER": "1"}
+TRIALS = {**SOON, "HAICHI_COLLECTIVES_BUDGET": "100"}
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,14 @@ def run(cell: Cell, rounds: int) -> Found:
 
 
 def by_trial(cell: Cell, rounds: int) -> Found:
-    """All candidates in one job, then haichi as it is in another."""
-    every = {"HAICHI_COLLECTIVES_ROUNDS": str(rounds), "HAICHI_COLLECTIVES_PRUNE": "off"}
+    """All candidates in one job, then haichi's own trials in another."""
+    every = {
+        **TRIALS,
+        "HAICHI_COLLECTIVES_ROUNDS": str(rounds),
+        "HAICHI_COLLECTIVES_PRUNE": "off",
+    }
     all_case, everything = _job(cell, Variant("all", True, every), 2 + rounds * CANDIDATES)
-    own_case, own = _job(cell, Variant("haichi", True, {}), 2 + 5 * CANDIDATES)
+    own_case, own = _job(cell, Variant("haichi", True, TRIALS), 2 + 5 * CANDIDATES)
     problems = all_case.problems + own_case.problems
     if everything is None or own is None or problems:
         all_case.problems = problems or ["the report has no trials"]
@@ -71,7 +79,7 @@ def by_trial(cell: Cell, rounds: int) -> Found:
 
 def by_rule(cell: Cell, rounds: int) -> Found:
     """The library and haichi's orders in jobs of their own, one after the other, more than once."""
-    on = {"HAICHI_COLLECTIVES_NONBLOCKING": "on"}
+    on = {**SOON, "HAICHI_COLLECTIVES_NONBLOCKING": "on"}
     variants = [STOCK, Variant("rule", True, on)] + [
         Variant(name, True, {**on, "HAICHI_COLLECTIVES_ALGORITHM": name}) for name in AT_ONCE
     ]

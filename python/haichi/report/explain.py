@@ -80,9 +80,13 @@ def verdict(collective: Collective) -> str:
 
 
 def _saving(collective: Collective) -> str:
-    """Against the first candidate: the library's, or order and window as they are set."""
-    times = {each.name: _median(each) for each in collective.candidates if each.trials}
+    """Against the first candidate: the library's, or order and window as they are set. By calls
+    that were no trials; with none of the first, by trials."""
+    steady = [each for each in collective.candidates if each.steady_calls]
+    times = {each.name: each.steady_seconds / each.steady_calls for each in steady}
     first = collective.candidates[0].name if collective.candidates else ""
+    if collective.candidates and collective.candidates[0].name not in times:
+        times = {each.name: _median(each) for each in collective.candidates if each.trials}
     best, usual = times.get(collective.chosen), times.get(first)
     if best is None or usual is None or collective.chosen == first or best <= 0:
         return ""

@@ -279,6 +279,12 @@ class Candidate(Form):
         "the slowest rank since the ranks met, as if it had accessed `block_at_least` bytes.",
     )
     dropped: bool = Field(False, description="True if it was too slow to be tried, or again.")
+    steady_calls: NonNegativeInt = Field(
+        0, description="Calls that took it and were no trials, nor the first."
+    )
+    steady_seconds: Seconds = Field(
+        0.0, description="Time of the communicator's rank 0 in these, in seconds."
+    )
     predicted_seconds: Seconds | None = Field(
         None, description="What the model of the machine predicts of a call; absent without one."
     )

@@ -11,10 +11,9 @@ enum class Waiting : unsigned char {
   in_the_library  ///< a blocking call, as the MPI library's own collectives make it
 };
 
-/// Open MPI yields in every test where it was told to (mpi_yield_when_idle, or more ranks than
-/// cores). A rank that polls then yields at another rate than those that wait inside the library,
-/// and a scheduler that charges each yield a time slice (Linux 6.18) lets it starve for up to a
-/// minute.
+/// Where Open MPI yields in every test (mpi_yield_when_idle, or more ranks than cores), a rank that
+/// polls was seen runnable but hardly run, for up to a minute, beside ranks that wait inside the
+/// library. Presumably the scheduler charges for yields, of which the two make unequal numbers.
 inline constexpr Waiting kWaitingOfExchanges =
 #if defined(OPEN_MPI)
     Waiting::in_the_library;
