@@ -60,8 +60,10 @@ struct SelectionRules {
   int least_usual = 4;   ///< the same where trials begin anew
   /// Times the library's that a candidate of which nothing is known is taken to need more.
   double unknown = 0.5;
-  double absurd = 4;      ///< times the library's: dropped after its first call
-  int64_t patience = 64;  ///< most calls from one agreement to the next while a budget is saved
+  double absurd = 4;  ///< times the library's: dropped after its first call
+  /// Most calls from one agreement to the next while a budget is saved; or as many as there have
+  /// been, up to `last_check`.
+  int64_t patience = 64;
 };
 
 class Selection {

@@ -247,6 +247,13 @@ TEST(Selection, TrialsOfAJobCostTwoPerCentAndOneTrial) {
   }
 }
 
+TEST(Selection, DearAgreementsBecomeRareWhileABudgetIsSaved) {
+  // Of calls of few bytes an agreement costs several.
+  Selection selection(2);
+  const Job job = job_of(selection, 10'000, steady({1e-3, 10e-3}), 4e-3);
+  EXPECT_LE(job.seconds, 1.02 * job.library + job.worst + 8e-3);
+}
+
 TEST(Selection, WhatIsAbsurdlySlowHasOneCall) {
   Selection selection(3);
   const Job job = job_of(selection, 3000, steady({1, 100, 0.8}));
