@@ -40,19 +40,8 @@ int64_t end_of_file(const std::vector<Announcement>& all) {
   return size;
 }
 
-void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan,
-              const std::vector<Announcement>& all) {
+void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan) {
   if (state.rank != 0) return;
-  plan::Extent hull{INT64_MAX, 0};
-  for (const Announcement& a : all) {
-    if (a.hull_begin >= a.hull_end) continue;
-    record.bytes += a.bytes;
-    hull.begin = std::min(hull.begin, a.hull_begin);
-    hull.end = std::max(hull.end, a.hull_end);
-  }
-  if (hull.empty()) hull = {};
-  record.file_begin = hull.begin;
-  record.file_end = hull.end;
   for (const int rank : plan.aggregators.ranks)
     record.aggregators.push_back(state.world_rank[size_t(rank)]);
   record.layout = name_of(state.options().layout);
@@ -60,7 +49,7 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
   record.window = plan.window;
   record.cycles = plan.domains.cycles();
   record.must_cross = plan.must_cross;
-  record.why = plan.why;
+  record.why.insert(record.why.end(), plan.why.begin(), plan.why.end());
 }
 
 /// The two phases. Returns this rank's error as an errno value.
@@ -127,7 +116,7 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   mpiio::TwoPhasePlan plan =
       mpiio::plan_two_phase(state.placement, options, call.direction, demands);
   tuning.choose(plan, all);
-  describe(record, state, plan, all);
+  describe(record, state, plan);
   if (!by_bytes && state.is_aggregator()) announced = announced_accesses(all, limit);
   if (!announced) return noted(state, announced.error());
   auto others = collect_accesses(state, plan, all, *announced, request.access);

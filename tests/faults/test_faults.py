@@ -243,12 +243,19 @@ def test_without_memory_in_common_ranks_send_messages(
 
 
 def test_memory_in_common_may_be_more_than_a_file_may_have(mpi: mpis.Mpi, tmp_path: Path) -> None:
-    """It counts as a file, and writing beyond the limit of files ends a process."""
+    """It counts as a file, and writing beyond the limit of files ends a process. The windows of
+    four ranks take 64 MB, the file 24."""
     report = tmp_path / "report.json"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (40 << 20, hard))
     try:
-        probe = Probe(mpi, str(tmp_path / "x"), HAICHI_REPORT=str(report), HAICHI_IO_BUFFER="16m")
+        probe = Probe(
+            mpi,
+            str(tmp_path / "x"),
+            "pieces=6000",
+            HAICHI_REPORT=str(report),
+            HAICHI_IO_BUFFER="16m",
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert probe.classes("write") == probe.classes("read") == {"SUCCESS"}

@@ -53,4 +53,4 @@ def test_a_collective_buffer_of_a_byte(mpi: mpis.Mpi, tmp_path: Path, buffer: st
     environment = mpi.preload(HAICHI_IO_BUFFER=buffer, HAICHI_IO_AGGREGATORS="2")
     words = [program, str(tmp_path / "x"), "pieces=4", "size=5"]
     done = mpi.run(2, words, environment, timeout=60)
-    assert done.stdout.count("SUCCESS") == 4 and done.stdout.count(" right") == 2, done.stdout
+    assert done.stdout.count("SUCCESS") == 6 and done.stdout.count(" right") == 2, done.stdout
