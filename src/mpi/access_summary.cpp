@@ -33,6 +33,7 @@ enum Entry {
   blocks,
   sieved,
   ranks,
+  fillers,
   entries
 };
 
@@ -65,7 +66,7 @@ Operation& kept_operation() {
   return *operation;
 }
 
-void enter(Entries& own, FileState& state, const Request& request) {
+void enter(Entries& own, FileState& state, const Request& request, mpiio::Direction direction) {
   const mpiio::Access& access = request.access;
   const plan::Extent hull = access.hull();
   const int64_t size = access.end() - access.begin();
@@ -87,6 +88,7 @@ void enter(Entries& own, FileState& state, const Request& request) {
   own[blocks] = access.empty() ? 0 : access.blocks();
   own[sieved] = mpiio::sieved_bytes(access);
   own[ranks] = !access.empty();
+  own[fillers] = direction == mpiio::Direction::write && mpiio::worth_filling(access);
 }
 
 }  // namespace
@@ -101,10 +103,11 @@ bool can_summarize() {
   return kept.made;
 }
 
-Result<AccessSummary> summarize(FileState& state, const Request& request) {
+Result<AccessSummary> summarize(FileState& state, const Request& request,
+                                mpiio::Direction direction) {
   const Operation& reduce = kept_operation();  // made when the file was opened
   Entries own, all;
-  enter(own, state, request);
+  enter(own, state, request, direction);
   if (real().Allreduce(own, all, 1, reduce.type, reduce.op, state.comm) != MPI_SUCCESS)
     return fail(EIO, "the ranks of {} cannot agree", state.path);
   AccessSummary summary;
@@ -115,6 +118,7 @@ Result<AccessSummary> summarize(FileState& state, const Request& request) {
   summary.all_off = all[off] != 0;
   summary.striping = {-all[minus_stripe], -all[minus_stripes]};
   if (all[ranks] > 0) summary.demand.hull = {all[hull_begin], -all[minus_hull_end]};
+  summary.some_fill = all[fillers] > 0;
   summary.demand.spans = all[spans];
   summary.demand.bytes = all[bytes];
   summary.demand.most = -all[minus_most];

@@ -18,6 +18,7 @@ struct AccessSummary {
   bool library_writes = false;  ///< nonblocking writes of the library may be under way
   bool all_off = false;         ///< every rank was told to leave the file alone
   Striping striping;            ///< as rank 0's descriptor tells; 0, 0: it does not
+  bool some_fill = false;       ///< a rank would fill holes between its own pieces
   int64_t slot = -1;            ///< of the handle, see mpiio/file_lock.h
   mpiio::Demand demand;
 };
@@ -27,7 +28,8 @@ struct AccessSummary {
 bool can_summarize();
 
 /// Collective over the file's ranks: one MPI_Allreduce. A rank whose request has a refusal says so.
-Result<AccessSummary> summarize(FileState& state, const Request& request);
+Result<AccessSummary> summarize(FileState& state, const Request& request,
+                                mpiio::Direction direction);
 
 /// Gives back what the reduction needs; before MPI_Finalize.
 void forget_summary_operation();

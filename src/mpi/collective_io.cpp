@@ -1,6 +1,7 @@
 #include "mpi/collective_io.h"
 
 #include "base/clock.h"
+#include "generated/real.h"
 #include "mpi/access_summary.h"
 #include "mpi/call_trace.h"
 #include "mpi/compat/library_file_io.h"
@@ -31,10 +32,12 @@ void describe(CallRecord& record, const FileState& state, const AccessSummary& s
   record.why.push_back(text_of(choice, state.placement, summary.demand));
 }
 
-/// Each rank for itself: nobody waits for another, and an error is the rank's own.
+/// Each rank for itself; an error is the rank's own. Nobody waits for another, unless somebody
+/// fills holes: then all stay until that is done, and nobody writes into them meanwhile.
 CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Request& request,
                                const AccessSummary& summary, CallTrace& trace) {
-  const bool may_fill = !summary.library_writes && state.holes() == mpiio::Holes::automatic;
+  const bool may_fill =
+      summary.some_fill && !summary.library_writes && state.holes() == mpiio::Holes::automatic;
   int code = 0;
   if (call.direction == Direction::read && !request.access.empty())
     code = clip_at_end(state, request.access);
@@ -43,6 +46,7 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
         transfer_own_part(state, call, request, may_fill ? summary.slot : -1, trace);
     code = noted(state, {&done});
   }
+  if (may_fill) real().Barrier(state.comm);
   return {.taken = true,
           .error = error_class_of(code),
           .bytes = request.access.end() - request.access.begin()};
@@ -62,7 +66,7 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   const int64_t begin_ns = now_ns();
   Request request = request_of(file, state, call, state.refusal(call.direction));
   CallTrace trace(state, record);
-  const auto summary = summarize(state, request);
+  const auto summary = summarize(state, request, call.direction);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
   CollectiveOutcome outcome;
   if (summary) state.take_agreed(summary->all_off, summary->striping);
