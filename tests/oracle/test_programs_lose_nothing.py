@@ -24,11 +24,14 @@ QUICK = [
     Job("", 2, 20, "each", what="programs"),
     Job("", 4, 15, "block2", what="programs"),
 ]
+# Several handles of one file, and threads beside each other's library calls, are for `./haichi test
+# --programs`: there some phases have library calls alone, of which ROMIO loses bytes by itself.
+ONE_HANDLE = ("--only", "collective,split,strided,contiguous,ordered,world,holes,slow,views")
 SLOW = [
-    Job("", 2, 300, "each", first=1000, what="programs"),
-    Job("", 3, 200, "one", first=2000, options=("--single",), what="programs"),
-    Job("", 4, 200, "deal2", first=3000, what="programs"),
-    Job("", 8, 30, "block4", first=4000, what="programs"),
+    Job("", 2, 300, "each", first=1000, options=ONE_HANDLE, what="programs"),
+    Job("", 3, 200, "one", first=2000, options=("--single", *ONE_HANDLE), what="programs"),
+    Job("", 4, 200, "deal2", first=3000, options=ONE_HANDLE, what="programs"),
+    Job("", 8, 30, "block4", first=4000, options=ONE_HANDLE, what="programs"),
 ]
 
 
