@@ -15,5 +15,6 @@ int draw(int below);
 /* One line of the log. */
 void told(const char* function, const char* what, int code, const void* bytes, size_t size);
 
+#include "argument_fuzz_communicators.h"
 #include "argument_fuzz_exchanges.h"
 #include "argument_fuzz_files.h"
