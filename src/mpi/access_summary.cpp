@@ -66,6 +66,12 @@ Operation& kept_operation() {
   return *operation;
 }
 
+/// Of all hints that decide what the ranks do together. Not negative.
+int64_t fingerprint_of_hints(const FileState& state) {
+  const uint64_t more = uint64_t(state.holes()) * 2 + uint64_t(state.may_be_library());
+  return int64_t((fingerprint(state.options()) ^ (more * 0x9e3779b97f4a7c15u)) >> 1);
+}
+
 void enter(Entries& own, FileState& state, const Request& request, mpiio::Direction direction) {
   const mpiio::Access& access = request.access;
   const plan::Extent hull = access.hull();
@@ -73,7 +79,7 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
   own[can] = request.refusal.empty();
   own[all_open] = access.empty() || state.has_descriptor();
   own[nothing_under_way] = !state.library_writes;
-  own[hints] = int64_t(fingerprint(state.options()) >> 1);
+  own[hints] = fingerprint_of_hints(state);
   own[minus_hints] = -own[hints];
   own[hull_begin] = access.empty() ? INT64_MAX : hull.begin;
   own[minus_hull_end] = access.empty() ? 0 : -hull.end;

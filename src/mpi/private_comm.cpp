@@ -52,14 +52,6 @@ MPI_Comm find_shared(const std::vector<int>& ranks, size_t hash) {
   return handles().comm_null;
 }
 
-/// MPI_Query_thread, which nothing else here needs.
-int thread_level() {
-  int provided = MPI_THREAD_MULTIPLE;
-  if (auto* const query = reinterpret_cast<int (*)(int*)>(real_symbol("PMPI_Query_thread")))
-    query(&provided);
-  return provided;
-}
-
 /// A tag for MPI_Comm_create_group that no other thread uses among the same ranks, if this is the
 /// first rank of the new communicator. With the lock held.
 int64_t new_tag(const std::vector<int>& world_ranks) {
@@ -124,7 +116,7 @@ void start_private_comms() {
       real().Comm_dup(h.comm_world, &comms.world) != MPI_SUCCESS)
     return;
   real().Comm_set_errhandler(comms.world, h.errors_return);
-  comms.shared = thread_level() != MPI_THREAD_MULTIPLE;
+  comms.shared = !Runtime::get()->threads_may_write;
 }
 
 MPI_Comm take_private_comm(MPI_Comm comm) {
