@@ -5,7 +5,9 @@
 #include <new>
 
 #include "generated/real.h"
+#include "mpi/argument_checks.h"
 #include "mpi/datatype.h"
+#include "mpi/kept_types.h"
 
 namespace haichi::mpi {
 namespace {
@@ -21,6 +23,8 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
   if (in_atomic_mode(file)) return refuse("the file is in atomic mode");
   if (call.count < 0 || (call.offset && *call.offset < 0))
     return refuse("an argument is out of range");
+  // A type that is decoded need not be committed. Named ones are.
+  if (!find_named(call.type) && !usable(call.type)) return refuse("the datatype is not committed");
   const auto shape = decode_type(call.type);
   if (!shape) return refuse(shape.error().text);
   int64_t bytes, reach;

@@ -64,8 +64,6 @@ static void fuzz_file(void) {
   int data[4] = {rank, 1, 2, 3};
   MPI_File file = MPI_FILE_NULL;
   int kind = draw(14);
-  if (kind == 11)
-    kind = 13; /* haichi does not ask yet whether the type of an access is committed */
   const int reading = draw(2);
 #ifdef OPEN_MPI
   if (kind == 2 || kind == 10) kind = 13; /* one waits, the other crashes */
