@@ -32,10 +32,9 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
       __builtin_mul_overflow(call.count, std::abs(shape->extent), &reach))
     return refuse("the access is larger than 64-bit numbers");
   if (bytes % state.etype_size != 0) return refuse("the access is not a whole number of etypes");
-  MPI_Offset offset = call.offset.value_or(0);
-  if (!call.offset && real().File_get_position(file, &offset) != MPI_SUCCESS)
-    return refuse("the MPI library does not tell the file position");
-  request.position = offset * state.etype_size;
+  const auto offset = call.offset ? call.offset : state.pointer.position(file);
+  if (!offset) return refuse("the MPI library does not tell the file position");
+  request.position = *offset * state.etype_size;
   if (!state.view.sorted(request.position, request.position + bytes))
     return refuse("the view's bytes overlap or are not in ascending order");
   request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
@@ -67,9 +66,8 @@ bool in_atomic_mode(MPI_File file) {
   return real().File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic;
 }
 
-void move_pointer(MPI_File file, const FileState& state, const Request& request, int64_t bytes) {
-  const MPI_Offset next = (request.position + bytes) / state.etype_size;
-  real().File_seek(file, next, MPI_SEEK_SET);
+void move_pointer(FileState& state, const Request& request, int64_t bytes) {
+  state.pointer.move_to(MPI_Offset((request.position + bytes) / state.etype_size));
 }
 
 int noted(FileState& state, const Error& error) {

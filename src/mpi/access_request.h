@@ -52,7 +52,7 @@ Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
 bool in_atomic_mode(MPI_File file);
 
 /// Moves the individual pointer behind the first `bytes` bytes of the access.
-void move_pointer(MPI_File file, const FileState& state, const Request& request, int64_t bytes);
+void move_pointer(FileState& state, const Request& request, int64_t bytes);
 
 /// Notes a failure for the report and returns its errno value.
 int noted(FileState& state, const Error& error);

@@ -52,13 +52,8 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
           .bytes = request.access.end() - request.access.begin()};
 }
 
-}  // namespace
-
-CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) {
-  // Every rank does this before it tells the others that it has come, and adds nothing meanwhile.
-  // So no read-modify-write of an aggregator can undo what a thread of another rank writes.
-  state.backlog.finish();
-  if (call.direction == Direction::write) state.note_writer();
+CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const CollectiveCall& call) {
+  come_to_access(state, call.direction);
   if (state.handed_back) return {};
   Doze& doze = state.doze[int(call.direction)];
   if (doze.goes_on()) return {};
@@ -88,8 +83,21 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   record.handled = outcome.taken;
   if (!outcome.taken) record.bytes = request.access.end() - request.access.begin();
   if (record.elapsed_ns == 0) record.elapsed_ns = now_ns() - begin_ns;
-  if (outcome.taken && !call.offset) move_pointer(file, state, request, outcome.bytes);
+  if (outcome.taken && !call.offset) move_pointer(state, request, outcome.bytes);
   keep_record(state, std::move(record));
+  return outcome;
+}
+
+}  // namespace
+
+void come_to_access(FileState& state, Direction direction) {
+  state.backlog.finish();
+  if (direction == Direction::write) state.note_writer();
+}
+
+CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) {
+  const CollectiveOutcome outcome = run_or_leave(file, state, call);
+  if (!outcome.taken && !call.offset) state.pointer.hand_over(file);
   return outcome;
 }
 

@@ -123,6 +123,7 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
       real().File_set_view(fh, given_disp, given_etype, given_filetype, datarep, info);
   if (result == MPI_SUCCESS) {
     state->take_hints(info);
+    state->pointer.forget();
     state->take_view(disp, etype, filetype, datarep);
     state->remember_types(etype, filetype, substituted);
     state->library_writes = false;

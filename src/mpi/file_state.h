@@ -16,6 +16,7 @@
 #include "base/settings.h"
 #include "mpi/backlog.h"
 #include "mpi/file_group.h"
+#include "mpi/file_pointer.h"
 #include "mpi/node_memory.h"
 #include "mpi/outcome.h"
 #include "mpi/presence.h"
@@ -164,6 +165,7 @@ class FileState {
   const std::vector<int>& world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
 
   mpiio::View view;
+  FilePointer pointer;
   int64_t etype_size = 1;
   bool view_substituted = false;           ///< the real library got equivalents of these types
   MPI_Datatype user_etype, user_filetype;  ///< MPI_DATATYPE_NULL unless view_substituted

@@ -18,6 +18,11 @@ void set_library_writes(MPI_File file, bool under_way) {
   if (state) state->library_writes = under_way;
 }
 
+void hand_over_pointer(MPI_File file) {
+  if (!FilePointer::any_known()) return;
+  if (const auto state = FileTable::get().find(file)) state->pointer.hand_over(file);
+}
+
 }  // namespace
 
 void finish_backlog(MPI_File fh) {
@@ -38,6 +43,21 @@ void expect_late_write(MPI_File fh) {
   set_library_writes(fh, true);
 }
 
+void expect_read_at_pointer(MPI_File fh) {
+  finish_backlog(fh);
+  hand_over_pointer(fh);
+}
+
+void expect_write_at_pointer(MPI_File fh) {
+  expect_write(fh);
+  hand_over_pointer(fh);
+}
+
+void expect_late_write_at_pointer(MPI_File fh) {
+  expect_late_write(fh);
+  hand_over_pointer(fh);
+}
+
 int on_File_sync(MPI_File fh) {
   finish_backlog(fh);
   const int result = real().File_sync(fh);
@@ -52,9 +72,21 @@ int on_File_set_size(MPI_File fh, MPI_Offset size) {
   return result;
 }
 
+int on_File_get_position(MPI_File fh, MPI_Offset* offset) {
+  const auto state = offset && FilePointer::any_known() ? FileTable::get().find(fh) : nullptr;
+  const auto known = state ? state->pointer.known() : std::nullopt;
+  if (!known) return real().File_get_position(fh, offset);
+  *offset = *known;
+  return MPI_SUCCESS;
+}
+
 int on_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
   if (whence == MPI_SEEK_END) finish_backlog(fh);
-  return real().File_seek(fh, offset, whence);
+  if (whence != MPI_SEEK_SET) hand_over_pointer(fh);
+  const int result = real().File_seek(fh, offset, whence);
+  if (result != MPI_SUCCESS || whence != MPI_SEEK_SET) return result;
+  if (const auto state = FileTable::get().find(fh)) state->pointer.forget();
+  return result;
 }
 
 int on_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {

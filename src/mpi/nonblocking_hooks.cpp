@@ -6,8 +6,10 @@
 namespace haichi::mpi {
 namespace {
 
-void expect_library_write(FileState& state, mpiio::Direction direction) {
-  if (direction == mpiio::Direction::write) state.library_writes = true;
+/// Before a call of the library's.
+void leave(MPI_File file, FileState& state, const CollectiveCall& call) {
+  if (call.direction == mpiio::Direction::write) state.library_writes = true;
+  if (!call.offset) state.pointer.hand_over(file);
 }
 
 /// Does this rank's part and gives a request for it. A rank that cannot makes its part by
@@ -19,11 +21,11 @@ int nonblocking(MPI_File file, const CollectiveCall& call, MPI_Request* request,
   const auto state = FileTable::get().find(file);
   if (!state) return real_call();
   if (leave_to_library(file, *state, call)) {
-    expect_library_write(*state, call.direction);
+    leave(file, *state, call);
     return real_call();
   }
   if (const auto started = start_own_part(file, state, call, request)) return *started;
-  expect_library_write(*state, call.direction);
+  leave(file, *state, call);
   return own_call();
 }
 

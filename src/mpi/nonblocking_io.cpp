@@ -114,7 +114,7 @@ std::optional<int> start_own_part(MPI_File file, const std::shared_ptr<FileState
   CollectiveOutcome outcome{true, error_class_of(clipped), size_of(request.access)};
   TaskQueue* const behind = clipped == 0 ? thread_for(*state, request) : nullptr;
   describe(record, *state, call, request, behind != nullptr);
-  if (!call.offset) move_pointer(file, *state, request, outcome.bytes);
+  if (!call.offset) move_pointer(*state, request, outcome.bytes);
   int started = MPI_SUCCESS;
   if (behind)
     started = start_late_part(file, state, call, std::move(request), *behind, record, mpi_request);

@@ -27,6 +27,10 @@ PROGRAMS = {
         7,
         {"write_all_begin", "read_all_begin", "write_at_all_begin", "read_at_all_begin"},
     ),
+    "pointer": (
+        3,
+        {"write_all", "read_all", "iwrite_all", "iread_all", "write_all_begin", "read_all_begin"},
+    ),
     "ordered": (
         5,
         {"write_ordered", "read_ordered", "write_ordered_begin", "read_ordered_begin"},
@@ -84,6 +88,13 @@ def test_nonblocking_behind_the_program(mpi: Mpi, tmp_path: Path) -> None:
         assert call["thread_seconds"] > 0
         assert call["waited_seconds"] <= call["seconds"]
         assert any("a thread does it" in why for why in call["why"]), call
+
+
+def test_pointer_between_haichi_and_the_library(mpi: Mpi, tmp_path: Path) -> None:
+    """Where some calls are the library's, each finds the pointer where the other has left it."""
+    argv: list[str | Path] = [mpi.compile(HERE / "pointer.c"), tmp_path]
+    out, _ = run(mpi, argv, tmp_path, HAICHI_IO_LIBRARY="on")
+    assert len(re.findall("^ok ", out, re.MULTILINE)) == PROGRAMS["pointer"][0]
 
 
 def test_switched_off_is_the_librarys(mpi: Mpi, tmp_path: Path) -> None:
