@@ -174,6 +174,7 @@ class FileState {
   bool handed_back = false;
   std::optional<SplitAccess> split;  ///< that has begun and not ended
   Doze doze[2];                      ///< by direction
+  Doze doze_in_order[2];             ///< the same of accesses in the order of the ranks
   /// Of the handle among those who write to the file; -1: nobody could be told. Rank 0's counts.
   int64_t slot = -1;
   /// Before any write of the program's: where a second thread begins to write, everybody is told

@@ -4,12 +4,21 @@
 #include <vector>
 
 #include "generated/real.h"
+#include "mpi/call_trace.h"
 #include "mpi/collective_io.h"
 #include "mpi/compat/handles.h"
+#include "mpi/compat/library_file_io.h"
 #include "mpi/datatype.h"
+#include "mpiio/way.h"
 
 namespace haichi::mpi {
 namespace {
+
+/// What a rank tells the others of its part.
+struct Part {
+  int64_t etypes;
+  int64_t bytes;  ///< INT64_MAX: the access is not to be the library's
+};
 
 /// The access in etypes of the view: where the shared pointer is, what lies before this rank's part
 /// and what all parts are together.
@@ -17,17 +26,18 @@ struct Share {
   MPI_Offset position = -1;  ///< negative: not to be had, the call must be passed through
   int64_t before = 0;
   int64_t total = 0;
+  int64_t most = INT64_MAX;  ///< bytes of a rank
 };
 
-/// Etypes of this rank's part. Where they can't be told, run_collective refuses the call.
-int64_t wanted_etypes(FileState& state, const CollectiveCall& call) {
+/// Where it can't be told, run_collective refuses the call.
+Part own_part(FileState& state, const CollectiveCall& call) {
   const std::lock_guard guard(state.mutex);
   const auto shape = decode_type(call.type);
   int64_t bytes;
   if (!shape || state.etype_size == 0 || call.count < 0 ||
       __builtin_mul_overflow(call.count, shape->size(), &bytes))
-    return 0;
-  return bytes / state.etype_size;
+    return {0, INT64_MAX};
+  return {bytes / state.etype_size, state.may_be_library() ? bytes : INT64_MAX};
 }
 
 /// The library is asked only where it has a shared pointer: its answer may be a call of the file's
@@ -44,27 +54,49 @@ MPI_Offset shared_position(MPI_File file, FileState& state, const CollectiveCall
 /// The pointer is read only after every rank has come, since one may come from a call that moves
 /// it.
 Share agree_on_share(MPI_File file, FileState& state, const CollectiveCall& call) {
-  const int64_t mine = wanted_etypes(state, call);
-  std::vector<int64_t> all(size_t(state.placement.ranks()));
+  const Part mine = own_part(state, call);
+  std::vector<Part> all(size_t(state.placement.ranks()));
   Share share;
-  if (real().Allgather(&mine, 1, handles().int64, all.data(), 1, handles().int64, state.comm) !=
+  if (real().Allgather(&mine, 2, handles().int64, all.data(), 2, handles().int64, state.comm) !=
       MPI_SUCCESS)
     return share;
   bool fits = true;
+  share.most = 0;
   for (int r = 0; r < int(all.size()); ++r) {
+    const Part& part = all[size_t(r)];
     if (r == state.rank) share.before = share.total;
-    fits = fits && !__builtin_add_overflow(share.total, all[size_t(r)], &share.total);
+    fits = fits && !__builtin_add_overflow(share.total, part.etypes, &share.total);
+    share.most = std::max(share.most, part.bytes);
   }
+  if (mpiio::left_as_little(library_file_io(), share.most)) return share;
   int64_t position = state.rank == 0 && fits ? shared_position(file, state, call) : -1;
   if (real().Bcast(&position, 1, handles().int64, 0, state.comm) != MPI_SUCCESS) position = -1;
   share.position = MPI_Offset(position);
   return share;
 }
 
+void record_as_little(FileState& state, const CollectiveCall& call, int64_t most) {
+  CallRecord record = begin_record(state, call.name);
+  if (state.rank == 0) {
+    const mpiio::WayChoice choice{mpiio::Way::library, mpiio::WayReason::little};
+    record.why.push_back(text_of(choice, state.placement, {.most = most}));
+  }
+  keep_record(state, std::move(record));
+}
+
 }  // namespace
 
 CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveCall& call) {
+  come_to_access(state, call.direction);
+  Doze& doze = state.doze_in_order[int(call.direction)];
+  if (state.handed_back || doze.goes_on()) return {};
   const Share share = agree_on_share(file, state, call);
+  if (mpiio::left_as_little(library_file_io(), share.most)) {
+    doze.longer();
+    record_as_little(state, call, share.most);
+    return {};
+  }
+  doze.end();
   CollectiveCall at = call;
   at.offset = share.position < 0 ? -1 : share.position + share.before;
   const CollectiveOutcome outcome = run_collective(file, state, at);

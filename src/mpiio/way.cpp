@@ -38,11 +38,15 @@ bool large_pieces(const placement::Placement& placement, const Demand& demand) {
 
 }  // namespace
 
+bool left_as_little(const LibraryFileIo& library, int64_t most) {
+  return library.alone_if_apart && most <= kLittle;
+}
+
 WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOptions& options,
                      Direction direction, const Demand& demand, const LibraryFileIo& library,
                      bool may_be_library) {
   if (demand.blocks == 0) return {Way::alone, WayReason::nothing};
-  const bool little = may_be_library && library.alone_if_apart && demand.most <= kLittle;
+  const bool little = may_be_library && left_as_little(library, demand.most);
   const bool asked = options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct;
   if (asked) {
     const bool empty = demand.all_open && !options.may_go_direct && options.aggregators == 0 &&

@@ -53,6 +53,10 @@ struct WayChoice {
   WayReason reason = WayReason::interleave;
 };
 
+/// True if an access is the library's since no rank has more than `most` bytes: agreeing about it
+/// costs as much.
+bool left_as_little(const LibraryFileIo& library, int64_t most);
+
 /// Two-phase access and each rank alone must be possible for what they are chosen for; the
 /// library's own way always is, and is not chosen if `may_be_library` is false.
 WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOptions& options,
