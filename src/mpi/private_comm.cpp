@@ -42,6 +42,13 @@ size_t hash_of(const std::vector<int>& ranks) {
   return std::hash<std::string_view>()(bytes);
 }
 
+bool is_world(const std::vector<int>& ranks) {
+  if (int(ranks.size()) != Runtime::get()->world.ranks()) return false;
+  for (size_t r = 0; r < ranks.size(); ++r)
+    if (ranks[r] != int(r)) return false;
+  return true;
+}
+
 /// That of a communicator of the same ranks: all of them have it or none.
 MPI_Comm find_shared(const std::vector<int>& ranks, size_t hash) {
   PrivateComms& comms = all();
@@ -130,6 +137,7 @@ MPI_Comm take_private_comm(MPI_Comm comm) {
   const auto ranks = world_ranks(comm);
   if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end()) return none;
   const size_t hash = hash_of(*ranks);
+  if (comms.shared && is_world(*ranks)) return comms.world;
   if (comms.shared)
     if (const MPI_Comm known = find_shared(*ranks, hash); known != none) return known;
   const int tag = agree_on_room(comm, *ranks);

@@ -4,8 +4,8 @@
 // program's communicator alone: so they have none of its attributes (whose callbacks the program
 // counts on), and what fails asks no error handler of the program's. A library has a few thousand
 // communicators for all: haichi takes kMostPrivateComms of them at most. Communicators and files of
-// the same ranks in the same order share one, unless several threads may call MPI at a time: no
-// message is left over between two collective calls.
+// the same ranks in the same order share one, that of all ranks is the duplicate itself, unless
+// several threads may call MPI at a time: no message is left over between two collective calls.
 //
 // There are none where the program may go on when processes fail: MPIX_Comm_revoke and _shrink let
 // ranks out of the program's communicators, but would leave them waiting in haichi's.
@@ -31,8 +31,8 @@ MPI_Comm take_private_comm(MPI_Comm comm);
 /// To be called as often as one was taken.
 void give_back_private_comm(MPI_Comm own);
 
-/// A duplicate of MPI_COMM_WORLD with MPI_ERRORS_RETURN that carries no messages: to ask the MPI
-/// library what it thinks of an argument. MPI_COMM_NULL if there is none.
+/// The duplicate of MPI_COMM_WORLD, with MPI_ERRORS_RETURN: to ask the MPI library what it thinks
+/// of an argument. MPI_COMM_NULL if there is none.
 MPI_Comm asking_comm();
 
 /// One of this rank alone, with MPI_ERRORS_RETURN, to try a call on; MPI_COMM_NULL if there is
