@@ -19,6 +19,7 @@
 #include "mpi/file_group.h"
 #include "mpi/kept_types.h"
 #include "mpi/machine_file.h"
+#include "mpi/roll_call.h"
 #include "mpi/run_report.h"
 
 extern char** environ;
@@ -121,6 +122,7 @@ void Runtime::start() {
   take_for_spawned(settings);
   if (rank == 0)
     for (const std::string& problem : settings.problems()) log(LogLevel::warn, "{}", problem);
+  if (!all_have_haichi(std::max<int64_t>(settings.number("start.wait"), 1) * 1'000'000'000)) return;
   std::string shared = collect(settings);
   // One allgather tells who is where and whether the ranks' settings differ; only then a second
   // operation makes rank 0's count for all.

@@ -1,0 +1,20 @@
+// Whether all ranks of the job have haichi. One that was started without it (another program of the
+// same job, linked statically, or an environment that the launcher did not pass on) takes part in
+// nothing that haichi does at MPI_Init: the others would wait for it for ever.
+#pragma once
+
+#include <cstdint>
+
+namespace haichi::mpi {
+
+/// True on every rank of MPI_COMM_WORLD, or on none that calls it. Waits at most about three times
+/// `wait_ns` for one that does not; then says on standard error which ranks did not answer.
+///
+/// By messages on MPI_COMM_WORLD with the highest tag, up and down a flat tree. A rank without
+/// haichi that has others below it in the tree (the last rank, and in jobs of more than 33 ranks
+/// one of 32) gets one from each of them, which it could take for the program's and MPICH 5
+/// stumbles over in MPI_Finalize: then the job ends here, with exit code 78. (A collective
+/// operation would be worse: one that is never over blocks the program's own.)
+bool all_have_haichi(int64_t wait_ns);
+
+}  // namespace haichi::mpi

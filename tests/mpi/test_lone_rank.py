@@ -1,0 +1,65 @@
+"""A job in which a rank was started without haichi: the others don't wait for it for ever, say who
+it is, and the program goes on as without haichi."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mpis
+import pytest
+from mpis import Mpi
+
+HERE = Path(__file__).parent
+RANKS = 4
+# Takes the shim from one rank, as an environment that the launcher does not pass on would.
+START = """
+rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}
+if [ "$rank" = "$1" ]; then export LD_PRELOAD="$2"; fi
+shift 2
+exec "$@"
+"""
+
+
+def without_haichi(mpi: Mpi, lone: int, argv: list[str | Path]) -> list[str | Path]:
+    others = mpi.stock().get("LD_PRELOAD", "")
+    return ["sh", "-c", START, "start", str(lone), others, *argv]
+
+
+@pytest.mark.parametrize("lone", mpis.slow_but([0], range(RANKS - 1)))
+def test_one_rank_without_haichi(mpi: Mpi, lone: int, tmp_path: Path) -> None:
+    argv = [mpi.compile(HERE / "lone_rank.c"), tmp_path / "data"]
+    env = mpi.preload(HAICHI_START_WAIT="1", HAICHI_REPORT=str(tmp_path / "report.json"))
+    done = mpi.run(RANKS, without_haichi(mpi, lone, argv), env, timeout=60, check=True)
+    assert done.stdout.count("right") == RANKS
+    assert f"no answer in 1 s from rank {lone} of the job" in done.stderr
+    assert not (tmp_path / "report.json").exists()
+
+
+def test_last_rank_without_haichi(mpi: Mpi, tmp_path: Path) -> None:
+    """It has been sent messages by all others: the job ends before they do harm."""
+    argv = [mpi.compile(HERE / "lone_rank.c"), tmp_path / "data"]
+    env = mpi.preload(HAICHI_START_WAIT="1")
+    done = mpi.run(RANKS, without_haichi(mpi, RANKS - 1, argv), env, timeout=60)
+    assert done.returncode not in (0, 124)
+    assert "right" not in done.stdout
+    assert f"no answer in 1 s from rank {RANKS - 1} of the job" in done.stderr
+
+
+def test_one_rank_with_haichi_switched_off(mpi: Mpi, tmp_path: Path) -> None:
+    start = START.replace('LD_PRELOAD="$2"', "HAICHI_DISABLE=1")
+    argv = ["sh", "-c", start, "start", "1", "", mpi.compile(HERE / "lone_rank.c")]
+    env = mpi.preload(HAICHI_START_WAIT="1")
+    done = mpi.run(RANKS, [*argv, tmp_path / "data"], env, timeout=60, check=True)
+    assert done.stdout.count("right") == RANKS
+    assert "no answer in 1 s from rank 1 of the job" in done.stderr
+
+
+def test_all_with_haichi(mpi: Mpi, tmp_path: Path) -> None:
+    """That nobody is missed who is there; as many as have a tree of more than one branch."""
+    ranks = 6 if mpi.abi != "openmpi" else 40
+    argv = [mpi.compile(HERE / "lone_rank.c"), tmp_path / "data"]
+    env = mpi.preload(HAICHI_REPORT=str(tmp_path / "report.json"))
+    done = mpi.run(ranks, argv, env, timeout=100, check=True)
+    assert done.stdout.count("right") == ranks
+    assert "no answer" not in done.stderr
+    assert (tmp_path / "report.json").exists()
