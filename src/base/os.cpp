@@ -305,16 +305,19 @@ Result<std::string> read_file(const std::string& path, int64_t most, int flags,
   if (!file) return fail(errno, "cannot open {}: {}", path, strerror(errno));
   if (auto fine = readable(file.get(), path, most, accept); !fine)
     return tl::unexpected(fine.error());
+  // Not on the stack: the program's threads may have little.
+  constexpr size_t kChunk = 65536;
   std::string text;
-  char chunk[65536];
-  for (;;) {
-    const int64_t n = real_os().pread(file.get(), chunk, sizeof chunk, int64_t(text.size()));
+  for (size_t have = 0;;) {
+    text.resize(have + kChunk);
+    const int64_t n = real_os().pread(file.get(), &text[have], kChunk, int64_t(have));
     if (n == -EINTR) continue;
     if (n < 0) return fail(int(-n), "cannot read {}: {}", path, strerror(int(-n)));
-    if (n == 0) return text;
-    if (int64_t(text.size()) + n > most)
-      return fail(EFBIG, "{} has more than {} bytes", path, most);
-    text.append(chunk, size_t(n));
+    have += size_t(n);
+    if (int64_t(have) > most) return fail(EFBIG, "{} has more than {} bytes", path, most);
+    if (n > 0) continue;
+    text.resize(have);
+    return text;
   }
 }
 
