@@ -22,6 +22,7 @@ inline CallRecord begin_record(FileState& state, const char* call) {
 }
 
 inline void keep_record(FileState& state, CallRecord record) {
+  if (!state.runtime.reports) return;
   const std::lock_guard guard(state.mutex);
   if (state.record.calls.size() < kMaxCallsListed) state.record.calls.push_back(std::move(record));
 }

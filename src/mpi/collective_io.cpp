@@ -25,7 +25,7 @@ std::string objection(const Request& own, const Result<AccessSummary>& summary) 
 
 void describe(CallRecord& record, const FileState& state, const AccessSummary& summary,
               const mpiio::WayChoice& choice) {
-  if (state.rank != 0) return;
+  if (state.rank != 0 || !state.runtime.reports) return;
   record.bytes = summary.demand.bytes;
   record.file_begin = summary.demand.hull.begin;
   record.file_end = summary.demand.hull.end;
@@ -55,8 +55,9 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
 CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const CollectiveCall& call) {
   come_to_access(state, call.direction);
   if (state.handed_back) return {};
-  Doze& doze = state.doze[int(call.direction)];
-  if (doze.goes_on()) return {};
+  mpiio::Doze& doze = state.doze[int(call.direction)];
+  mpiio::Doze& refused = state.refused[int(call.direction)];
+  if (doze.goes_on() || refused.goes_on()) return {};
   CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
   Request request = request_of(file, state, call, state.refusal(call.direction));
@@ -67,6 +68,7 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   if (summary) state.take_agreed(summary->all_off, summary->striping);
   if (const std::string why_not = objection(request, summary); !why_not.empty()) {
     record.why.push_back(why_not);
+    if (summary) refused.longer();
     if (request.refusal.empty())
       state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
   } else {
@@ -78,6 +80,7 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
       outcome = access_alone(state, call, request, *summary, trace);
     else if (choice.way == Way::two_phase)
       outcome = run_two_phase(state, call, request, *summary, record, trace);
+    refused.end();
     choice.way == Way::library ? doze.longer() : doze.end();
   }
   record.handled = outcome.taken;

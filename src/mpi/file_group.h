@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mpi/runtime.h"
+#include "mpiio/doze.h"
 #include "placement/placement.h"
 
 namespace haichi::mpi {
@@ -38,6 +39,8 @@ class FileGroup {
   const placement::Placement placement;
   const std::vector<int> world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
   const int rank;
+  /// Files whose accesses in a direction were all the library's.
+  mpiio::Doze files_doze[2] = {mpiio::Doze(1, 8), mpiio::Doze(1, 8)};
   std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
 
  private:

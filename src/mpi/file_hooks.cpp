@@ -49,6 +49,8 @@ std::shared_ptr<FileState> make_state(const std::shared_ptr<FileGroup>& group, c
   }
   auto state = std::make_shared<FileState>(group, std::move(*path), amode);
   state->record.key = group->next_file();
+  for (int d = 0; d < 2; ++d)
+    if (group->files_doze[d].goes_on()) state->doze[d].begin_asleep();
   state->take_hints(info);
   state->open_descriptor();
   return state;
@@ -63,6 +65,17 @@ std::shared_ptr<FileState> make_state_or_abort(const std::shared_ptr<FileGroup>&
     log(LogLevel::error, "{}: out of memory when it is opened; the job ends", filename);
     end_job(kOutOfMemoryExit);
     return nullptr;
+  }
+}
+
+/// Like files of the same ranks need not be asked about so often.
+void count_file(const FileState& state) {
+  for (int d = 0; d < 2; ++d) {
+    mpiio::Doze& files = state.group->files_doze[d];
+    if (state.doze[d].all_were_the_librarys())
+      files.longer();
+    else if (state.doze[d].ended())
+      files.end();
   }
 }
 
@@ -87,7 +100,11 @@ int on_File_close(MPI_File* fh) {
   int error = MPI_SUCCESS;
   if (state) {
     state->backlog.finish();
-    keep_file_record(std::move(state->record));
+    count_file(*state);
+    if (state->runtime.reports) {
+      state->record_hints();
+      keep_file_record(std::move(state->record));
+    }
     // Our descriptor goes first: the file may be deleted on close.
     if (const Status closed = state->close_descriptor(); !closed)
       error = error_class_of(noted(*state, closed.error()));
@@ -124,6 +141,7 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
   if (result == MPI_SUCCESS) {
     state->take_hints(info);
     state->pointer.forget();
+    state->forget_refusals();
     state->take_view(disp, etype, filetype, datarep);
     state->remember_types(etype, filetype, substituted);
     state->library_writes = false;

@@ -120,7 +120,10 @@ void FileState::take_hints(MPI_Info info) {
     if (auto done = settings_.set(known->key, value, "hint"); !done)
       runtime.note(fmt::format("{}: hint {}", path, done.error().text));
   }
-  record_hints();
+}
+
+void FileState::forget_refusals() {
+  for (mpiio::Doze& each : refused) each.wake();
 }
 
 void FileState::record_hints() {
@@ -157,7 +160,6 @@ void FileState::take_striping(const Striping& striping) {
   take("io.stripe_unit", striping.unit);
   take("io.stripes", striping.count);
   aggregators_.clear();
-  record_hints();
 }
 
 void FileState::give_hints(MPI_Info info) const {

@@ -24,6 +24,7 @@
 #include "mpi/runtime.h"
 #include "mpiio/access.h"
 #include "mpiio/collective_buffer.h"
+#include "mpiio/doze.h"
 #include "mpiio/two_phase.h"
 #include "placement/placement.h"
 
@@ -44,28 +45,6 @@ enum class Split {
 struct SplitAccess {
   Split kind;
   CollectiveOutcome outcome;
-};
-
-/// Collective accesses in one direction that are the library's one after the other, so that the
-/// ranks need not agree on each: the more of them there were, the longer nobody asks. Equal on all
-/// ranks, since what it counts is.
-class Doze {
- public:
-  /// True if the next access is the library's without a word.
-  bool goes_on() { return left_ > 0 && left_-- > 0; }
-  /// The ranks agreed that an access is the library's.
-  void longer() {
-    left_ = next_;
-    next_ = std::min(2 * next_, kLongest);
-  }
-  /// They agreed on something else.
-  void end() { next_ = 1; }
-
- private:
-  // A large access may be the library's by mistake once in so many.
-  static constexpr int kLongest = 32;
-  int left_ = 0;
-  int next_ = 1;
 };
 
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
@@ -92,6 +71,8 @@ class FileState {
   void take_agreed(bool all_off, const Striping& striping);
   /// Writes the hints in force into an info object of MPI_File_get_info.
   void give_hints(MPI_Info info) const;
+  /// For the report, before the file is closed.
+  void record_hints();
   /// Remembers the view that the real library just accepted. A view that haichi cannot use makes
   /// later collective accesses pass through, with the reason noted.
   void take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -173,8 +154,12 @@ class FileState {
   /// All ranks were told at open to leave the file alone; found out by the first agreement.
   bool handed_back = false;
   std::optional<SplitAccess> split;  ///< that has begun and not ended
-  Doze doze[2];                      ///< by direction
-  Doze doze_in_order[2];             ///< the same of accesses in the order of the ranks
+  /// Accesses that are the library's by choice, by direction.
+  mpiio::Doze doze[2];
+  mpiio::Doze doze_in_order[2];  ///< the same of accesses in the order of the ranks
+  /// The same of accesses that a rank cannot take, as long as view and mode are what they are.
+  mpiio::Doze refused[2] = {mpiio::Doze(0), mpiio::Doze(0)};
+  void forget_refusals();
   /// Of the handle among those who write to the file; -1: nobody could be told. Rank 0's counts.
   int64_t slot = -1;
   /// Before any write of the program's: where a second thread begins to write, everybody is told
@@ -191,7 +176,6 @@ class FileState {
 
  private:
   void forget_types();
-  void record_hints();
   std::string config_list() const;
   void share_with_node(size_t bytes);
   bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);

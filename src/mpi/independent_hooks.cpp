@@ -58,6 +58,11 @@ void expect_late_write_at_pointer(MPI_File fh) {
   hand_over_pointer(fh);
 }
 
+void expect_other_mode(MPI_File fh) {
+  finish_backlog(fh);
+  if (const auto state = FileTable::get().find(fh)) state->forget_refusals();
+}
+
 int on_File_sync(MPI_File fh) {
   finish_backlog(fh);
   const int result = real().File_sync(fh);

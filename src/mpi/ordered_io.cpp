@@ -88,7 +88,7 @@ void record_as_little(FileState& state, const CollectiveCall& call, int64_t most
 
 CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveCall& call) {
   come_to_access(state, call.direction);
-  Doze& doze = state.doze_in_order[int(call.direction)];
+  mpiio::Doze& doze = state.doze_in_order[int(call.direction)];
   if (state.handed_back || doze.goes_on()) return {};
   const Share share = agree_on_share(file, state, call);
   if (mpiio::left_as_little(library_file_io(), share.most)) {
@@ -96,10 +96,10 @@ CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveC
     record_as_little(state, call, share.most);
     return {};
   }
-  doze.end();
   CollectiveCall at = call;
   at.offset = share.position < 0 ? -1 : share.position + share.before;
   const CollectiveOutcome outcome = run_collective(file, state, at);
+  outcome.taken ? doze.end() : doze.longer();
   if (outcome.taken)
     real().File_seek_shared(file, share.position + MPI_Offset(share.total), MPI_SEEK_SET);
   return outcome;

@@ -1,6 +1,9 @@
 #include "mpi/presence.h"
 
+#include <errno.h>
 #include <sys/random.h>
+
+#include <atomic>
 
 #include "base/clock.h"
 #include "mpiio/file_lock.h"
@@ -8,10 +11,21 @@
 namespace haichi::mpi {
 namespace {
 
-int64_t random_slot() {
+uint64_t seed() {
   uint64_t number = 0;
   if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
     number = uint64_t(now_ns()) * 0x9e3779b97f4a7c15u;
+  return number;
+}
+
+/// The system is asked once: each further number is the seed's next one, well mixed (the finaliser
+/// of MurmurHash3).
+int64_t random_slot() {
+  static std::atomic<uint64_t> next = seed();
+  uint64_t number = next.fetch_add(0x9e3779b97f4a7c15u);
+  number = (number ^ (number >> 33)) * 0xff51afd7ed558ccdu;
+  number = (number ^ (number >> 33)) * 0xc4ceb9fe1a85ec53u;
+  number ^= number >> 33;
   return int64_t(number % uint64_t(mpiio::kSlots - 1)) + 1;
 }
 
@@ -23,7 +37,7 @@ std::unique_ptr<Presence> Presence::enter(const char* path) {
   constexpr int kHow = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   int fd = os.open(path, O_RDWR | kHow, 0);
   const bool readable = fd >= 0;
-  if (!readable) fd = os.open(path, O_WRONLY | kHow, 0);
+  if (!readable && fd != -ENOENT) fd = os.open(path, O_WRONLY | kHow, 0);
   if (fd < 0) return nullptr;
   struct stat facts;
   const int64_t slot = random_slot();

@@ -412,7 +412,7 @@ void keep_file_record(FileRecord record) {
 }
 
 void write_run_report(Runtime& runtime) {
-  if (runtime.settings.text("report.file").empty()) return;
+  if (!runtime.reports) return;
   std::string own;
   {
     const std::lock_guard guard(runtime.mutex);

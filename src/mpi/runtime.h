@@ -41,6 +41,7 @@ class Runtime {
   const std::optional<machine::Machine> machine;
   const int rank;
   const bool threads_may_write;  ///< the program may call MPI from several threads at once
+  const bool reports;            ///< a report is written in the end
   const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
   const int64_t started_unix_s;  ///< the same, seconds since 1970
 

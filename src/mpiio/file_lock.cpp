@@ -67,6 +67,7 @@ bool become_present(const AggregatorFile& file, int64_t slot) {
   const short type = file.readable ? F_RDLCK : F_WRLCK;
   if (!lock(file, type, byte_at(kPresence + slot))) return false;
   // Whoever holds the gate now may have looked before; whoever takes it from now on sees us.
+  if (file.os->locked_by_others(file.fd, kGate, 1) == 0) return true;
   if (!lock(file, F_WRLCK, byte_at(kGate))) return false;
   unlock(file, byte_at(kGate));
   return true;
