@@ -50,7 +50,10 @@ std::shared_ptr<FileState> make_state(const std::shared_ptr<FileGroup>& group, c
   auto state = std::make_shared<FileState>(group, std::move(*path), amode);
   state->record.key = group->next_file();
   for (int d = 0; d < 2; ++d)
-    if (group->files_doze[d].goes_on()) state->doze[d].begin_asleep();
+    if (group->files_doze[d].goes_on()) {
+      state->doze[d].begin_asleep();
+      state->doze_in_order[d].begin_asleep();
+    }
   state->take_hints(info);
   state->open_descriptor();
   return state;
@@ -71,11 +74,12 @@ std::shared_ptr<FileState> make_state_or_abort(const std::shared_ptr<FileGroup>&
 /// Like files of the same ranks need not be asked about so often.
 void count_file(const FileState& state) {
   for (int d = 0; d < 2; ++d) {
+    const mpiio::Doze &plain = state.doze[d], &ordered = state.doze_in_order[d];
     mpiio::Doze& files = state.group->files_doze[d];
-    if (state.doze[d].all_were_the_librarys())
-      files.longer();
-    else if (state.doze[d].ended())
+    if (plain.ended() || ordered.ended())
       files.end();
+    else if (plain.all_were_the_librarys() || ordered.all_were_the_librarys())
+      files.longer();
   }
 }
 
