@@ -249,7 +249,8 @@ void Selection::begin_saving(double excess) {
   turn_ = {chosen_};
   // An agreement may cost more than the calls since the last have saved, so they become rarer.
   const int64_t most = std::max(rules_.patience, std::min(calls_, rules_.last_check));
-  saved_ = budget_.calls_until(excess, time_of(chosen_), time_of(0), most);
+  // The agreement that ends the saving is paid for, too.
+  saved_ = budget_.calls_until(excess + agreement_, time_of(chosen_), time_of(0), most);
   since_ = 0;
   spent_ = 0;
   ballot_.clear();

@@ -254,6 +254,23 @@ TEST(Selection, DearAgreementsBecomeRareWhileABudgetIsSaved) {
   EXPECT_LE(job.seconds, 1.02 * job.library + job.worst + 8e-3);
 }
 
+TEST(Selection, DearAgreementsDoNotHideWhatIsFaster) {
+  test::Random random(11);
+  for (int round = 0; round < 100; ++round) {
+    const int candidates = int(random.between(2, 6));
+    const double agreement = double(random.between(0, 60)) * 0.1e-3;
+    std::vector<double> of(size_t(candidates), 2e-3);
+    of[0] = 1e-3;
+    const int best = int(random.between(1, candidates - 1));
+    of[size_t(best)] = double(random.between(30, 80)) * 0.01e-3;
+    Selection selection(candidates);
+    const Job job = job_of(selection, 20'000, steady(of), agreement);
+    EXPECT_EQ(selection.chosen(), best)
+        << "round " << round << ", an agreement takes " << agreement / of[0] << " calls";
+    EXPECT_LE(job.seconds, 1.02 * job.library + job.worst + 2 * agreement);
+  }
+}
+
 TEST(Selection, WhatIsAbsurdlySlowHasOneCall) {
   Selection selection(3);
   const Job job = job_of(selection, 3000, steady({1, 100, 0.8}));
