@@ -59,7 +59,9 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
     const auto raw = std::as_bytes(std::span(&bytes, 1));
     sizes.send_to(letter.peer, {raw.begin(), raw.end()});
   }
-  if (auto done = Executor(state.comm, kSizeTag, nullptr).run(sizes, sizes); !done)
+  if (auto done =
+          Executor(state.comm, kSizeTag, nullptr, nullptr, state.waiting()).run(sizes, sizes);
+      !done)
     return tl::unexpected(done.error());
   for (size_t i = 0; i < from.size(); ++i) {
     int64_t bytes;
@@ -67,7 +69,9 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
     received[i] = &bodies.receive_from(from[i], size_t(bytes));
   }
   for (Letter& letter : letters) bodies.send_to(letter.peer, std::move(letter.data));
-  if (auto done = Executor(state.comm, kAccessTag, nullptr).run(bodies, bodies); !done)
+  if (auto done =
+          Executor(state.comm, kAccessTag, nullptr, nullptr, state.waiting()).run(bodies, bodies);
+      !done)
     return tl::unexpected(done.error());
   std::vector<std::vector<std::byte>> result;
   for (std::vector<std::byte>* body : received) result.push_back(std::move(*body));

@@ -99,7 +99,10 @@ void come_to_access(FileState& state, Direction direction) {
 }
 
 CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) {
-  const CollectiveOutcome outcome = run_or_leave(file, state, call);
+  const CollectiveOutcome outcome = [&] {
+    const Turn turn = state.take_turn();
+    return run_or_leave(file, state, call);
+  }();
   if (!outcome.taken && !call.offset) state.pointer.hand_over(file);
   return outcome;
 }

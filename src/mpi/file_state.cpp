@@ -205,6 +205,15 @@ void FileState::note_writer() {
   second_writer_ = Presence::enter(fmt::format("/proc/self/fd/{}", fd_).c_str());
 }
 
+bool FileState::must_wait_in_library() const {
+  return runtime.threads_may_write && library_file_io().locks_files;
+}
+
+Turn FileState::take_turn() {
+  if (!must_wait_in_library()) return {};
+  return {shared_from_this(), turn_};
+}
+
 void FileState::note_memory(const mpiio::Pattern& pattern) {
   const std::lock_guard guard(mutex);
   record.flattening.note_memory(pattern.blocks(), pattern.footprint());
@@ -235,7 +244,8 @@ mpiio::TwoPhaseOptions FileState::options() const {
   // `enable` asks for collective buffering in so many words.
   options.may_go_direct =
       settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";
-  options.may_share = settings_.text("io.share") == "on";
+  // Who waits for memory to change has to poll the library meanwhile.
+  options.may_share = settings_.text("io.share") == "on" && !must_wait_in_library();
   options.file_thread = choice_of(settings_.text("io.thread"));
   options.node_streams = choice_of(settings_.text("io.node_streams"));
   options.keep_local = settings_.text("io.locality") == "on";

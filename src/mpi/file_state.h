@@ -22,6 +22,7 @@
 #include "mpi/presence.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
+#include "mpi/turn.h"
 #include "mpiio/access.h"
 #include "mpiio/collective_buffer.h"
 #include "mpiio/doze.h"
@@ -54,7 +55,7 @@ struct SplitAccess {
 /// `mutex` guards what a thread may ask for while another is in a collective call of the file:
 /// hints, the record, what is split, the user's types. Nobody holds it while waiting for other
 /// ranks. The rest changes in collective calls alone, of which MPI allows one at a time.
-class FileState {
+class FileState : public std::enable_shared_from_this<FileState> {
  public:
   FileState(std::shared_ptr<FileGroup> group, std::string path, int amode);
   ~FileState();
@@ -165,6 +166,15 @@ class FileState {
   /// Before any write of the program's: where a second thread begins to write, everybody is told
   /// that this rank may write while others are in a collective access.
   void note_writer();
+  /// True where several threads may call a library that gets on with its nonblocking file requests
+  /// safely only in a call that waits: Open MPI's MPI_Test and MPI_Iprobe walk the list of them
+  /// beside a thread that completes one.
+  bool must_wait_in_library() const;
+  Waiting waiting() const {
+    return must_wait_in_library() ? Waiting::in_the_library : Waiting::polling;
+  }
+  /// Of a collective access of haichi's, or a nonblocking call of the library's.
+  Turn take_turn();
   /// The MPI library may be writing to the file for a request of this rank's that is not complete.
   /// Set by a nonblocking write of the library's; nobody tells when that is complete, but where MPI
   /// forbids outstanding requests of a file (sync, set_view, set_size) there are none.
@@ -180,6 +190,7 @@ class FileState {
   void share_with_node(size_t bytes);
   bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);
 
+  std::mutex turn_;                            // between threads, see take_turn()
   std::atomic<const void*> writer_ = nullptr;  // the thread that writes
   std::unique_ptr<Presence> second_writer_;    // under `mutex`
   bool agreed_ = false;                        // take_agreed() was called

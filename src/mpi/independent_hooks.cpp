@@ -23,6 +23,13 @@ void hand_over_pointer(MPI_File file) {
   if (const auto state = FileTable::get().find(file)) state->pointer.hand_over(file);
 }
 
+Turn turn_of(MPI_File file) {
+  const Runtime* const runtime = Runtime::get();
+  if (!runtime || !runtime->threads_may_write) return {};
+  const auto state = FileTable::get().find(file);
+  return state ? state->take_turn() : Turn();
+}
+
 }  // namespace
 
 void finish_backlog(MPI_File fh) {
@@ -38,11 +45,6 @@ void expect_write(MPI_File fh) {
   if (const auto state = FileTable::get().find(fh)) state->note_writer();
 }
 
-void expect_late_write(MPI_File fh) {
-  expect_write(fh);
-  set_library_writes(fh, true);
-}
-
 void expect_read_at_pointer(MPI_File fh) {
   finish_backlog(fh);
   hand_over_pointer(fh);
@@ -53,9 +55,26 @@ void expect_write_at_pointer(MPI_File fh) {
   hand_over_pointer(fh);
 }
 
-void expect_late_write_at_pointer(MPI_File fh) {
-  expect_late_write(fh);
+Turn turn_to_read(MPI_File fh) {
+  finish_backlog(fh);
+  return turn_of(fh);
+}
+
+Turn turn_to_read_at_pointer(MPI_File fh) {
+  expect_read_at_pointer(fh);
+  return turn_of(fh);
+}
+
+Turn turn_to_write(MPI_File fh) {
+  expect_write(fh);
+  set_library_writes(fh, true);
+  return turn_of(fh);
+}
+
+Turn turn_to_write_at_pointer(MPI_File fh) {
+  Turn turn = turn_to_write(fh);
   hand_over_pointer(fh);
+  return turn;
 }
 
 void expect_other_mode(MPI_File fh) {

@@ -90,7 +90,10 @@ CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveC
   come_to_access(state, call.direction);
   mpiio::Doze& doze = state.doze_in_order[int(call.direction)];
   if (state.handed_back || doze.goes_on()) return {};
-  const Share share = agree_on_share(file, state, call);
+  const Share share = [&] {
+    const Turn turn = state.take_turn();
+    return agree_on_share(file, state, call);
+  }();
   if (mpiio::left_as_little(library_file_io(), share.most)) {
     doze.longer();
     record_as_little(state, call, share.most);

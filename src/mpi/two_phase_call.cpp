@@ -85,7 +85,8 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .worker = worker.get(),
                                    .record = CallTrace::record_phase,
                                    .record_context = &trace});
-  const Status ran = Executor(state.comm, 0, &trace, windows.meeting).run(schedule, buffers);
+  const Status ran =
+      Executor(state.comm, 0, &trace, windows.meeting, state.waiting()).run(schedule, buffers);
   record.windows_whole = buffers.totals().whole;
   record.windows_separate = buffers.totals().separate;
   record.windows_rmw = buffers.totals().rmw;

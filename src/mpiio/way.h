@@ -32,6 +32,8 @@ struct LibraryFileIo {
   bool alone_if_apart = false;
   /// Its independent writes may fill holes, under a lock (data sieving).
   bool locks_holes = true;
+  /// Its calls of one file by several threads wait for one another (OMPIO).
+  bool locks_files = false;
 };
 
 enum class Way { library, alone, two_phase };

@@ -41,6 +41,8 @@ class Function:
     """The function that tells whether this one has been done, or ""."""
     first: str
     """What haichi does before it leaves the call to the MPI library; "" if it has a hook."""
+    turn: bool
+    """Whether `first` gives a Turn, which lasts as long as the call."""
     returns: str
     parameters: tuple[str, ...]
     """As C declares them: "const char* filename"."""
@@ -67,7 +69,9 @@ class BadInput(Exception):
     """A line of functions.txt that cannot be used; the text says which and why."""
 
 
-def describe(name: str, hooked: bool, done: str = "", first: str = "") -> Function:
+def describe(
+    name: str, hooked: bool, done: str = "", first: str = "", turn: bool = False
+) -> Function:
     """The standard's signature of one C function, large-count forms included."""
     large = name.endswith("_c")
     procedure = pympistandard.PROCEDURES.get(name.removesuffix("_c").lower())
@@ -85,7 +89,7 @@ def describe(name: str, hooked: bool, done: str = "", first: str = "") -> Functi
     if first and not parameters:
         raise BadInput(f"{name} has no argument to give to {first}")
     names = tuple(parameter.name for parameter in symbol.parameters)
-    return Function(name, hooked, done, first, str(symbol.return_type), parameters, names)
+    return Function(name, hooked, done, first, turn, str(symbol.return_type), parameters, names)
 
 
 def read_functions(path: Path) -> list[Function]:
@@ -105,12 +109,14 @@ def read_functions(path: Path) -> list[Function]:
                     asked.append(flag)
                 case ["hook", name, "after", first]:
                     found = describe(name, hooked=True, first=first)
+                case ["hook", name, "within", first]:
+                    found = describe(name, hooked=True, first=first, turn=True)
                 case ["use", name]:
                     found = describe(name, hooked=False)
                 case _:
                     raise BadInput(
-                        'expected "hook NAME", "hook NAME done FLAG", "hook NAME after FIRST" '
-                        'or "use NAME"'
+                        'expected "hook NAME", "hook NAME done FLAG", "hook NAME after FIRST", '
+                        '"hook NAME within TURN" or "use NAME"'
                     )
             if found.name in functions:
                 raise BadInput(f"{found.name} is listed twice")
@@ -235,7 +241,12 @@ def hooks_header(functions: list[Function]) -> str:
     """Text of hooks.h."""
     own = [f for f in functions if f.hooked and not f.first]
     lines = "".join(f"{f.returns} on_{f.short}({f.signature});\n" for f in own)
-    before = dict.fromkeys(f"void {f.first}({f.parameters[0]});\n" for f in functions if f.first)
+    before = dict.fromkeys(
+        f"{'Turn' if f.turn else 'void'} {f.first}({f.parameters[0]});\n"
+        for f in functions
+        if f.first
+    )
+    turns = '\n#include "mpi/turn.h"\n' if any(f.turn for f in functions) else ""
     return f"""{BANNER}//
 // What haichi does in place of an MPI function; implemented in src/mpi. A hook gets the program's
 // arguments untouched and returns what the program shall see. It runs with the depth guard held:
@@ -244,7 +255,7 @@ def hooks_header(functions: list[Function]) -> str:
 #pragma once
 
 #include <mpi.h>
-
+{turns}
 namespace haichi::mpi {{
 
 {lines}
@@ -274,7 +285,8 @@ def action(function: Function) -> str:
     f = function
     if f.first:
         real = f"table.{f.short}({f.call})"
-        return f"haichi::mpi::{f.first}({f.arguments[0]}); return {real};"
+        kept = "const auto turn = " if f.turn else ""
+        return f"{kept}haichi::mpi::{f.first}({f.arguments[0]}); return {real};"
     return f"return haichi::mpi::on_{f.short}({f.call});"
 
 

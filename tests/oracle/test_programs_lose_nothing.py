@@ -74,6 +74,14 @@ def test_many_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> N
     run(job, usable(name), fast_folder, haichi=True)
 
 
+def test_requests_of_a_second_thread_beside_an_exchange(fast_folder: Path) -> None:
+    """Program 6888 of seed 7 crashed in Open MPI's progress, in two of three such jobs: a rank
+    polled for its messages while its second thread completed requests of the file."""
+    again = ("--repeat", "400")
+    job = Job("", 2, 1, "deal3", seed=7, first=6888, options=again, what="programs")
+    run(job, usable("openmpi-4.1.4"), fast_folder, haichi=True)
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("openmpi")])
 def test_the_libraries_by_themselves_lose_nothing(name: str, fast_folder: Path) -> None:
     """Without haichi: the generator and what it avoids are under test. Not with ROMIO, which loses

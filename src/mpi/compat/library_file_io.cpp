@@ -16,7 +16,9 @@ mpiio::LibraryFileIo found() {
   if (component && std::string_view(component).starts_with("romio"))
     return {.alone_if_apart = true};
   // OMPIO. Up to 4.1 it writes every piece by itself and takes no lock; 5.0 may sieve, and locks.
-  return {.alone_if_apart = false, .locks_holes = version.find("Open MPI v4") == version.npos};
+  return {.alone_if_apart = false,
+          .locks_holes = version.find("Open MPI v4") == version.npos,
+          .locks_files = true};
 }
 
 }  // namespace
