@@ -13,6 +13,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/compat/library_file_io.h"
 #include "mpi/datatype.h"
+#include "mpi/descriptors.h"
 #include "mpi/hints.h"
 #include "mpiio/node_streams.h"
 
@@ -358,7 +359,9 @@ bool FileState::open_descriptor() {
     fd = real_os().open(path.c_str(), O_WRONLY | O_CLOEXEC, 0);
     fd_readable_ = false;
   }
-  std::string refusal = fd < 0 ? std::string(strerror(-fd)) : file_system_refusal(fd);
+  std::string refusal = fd < 0             ? strerror(-fd)
+                        : beyond_share(fd) ? "too many files are open"
+                                           : file_system_refusal(fd);
   if (!refusal.empty()) {
     runtime.note(fmt::format("{}: passed through: {}", path, refusal));
     if (fd >= 0) real_os().close(fd);

@@ -6,10 +6,13 @@
 #include <atomic>
 
 #include "base/clock.h"
+#include "mpi/descriptors.h"
 #include "mpiio/file_lock.h"
 
 namespace haichi::mpi {
 namespace {
+
+constinit std::atomic<bool> g_some_unknown = false;
 
 uint64_t seed() {
   uint64_t number = 0;
@@ -39,6 +42,11 @@ std::unique_ptr<Presence> Presence::enter(const char* path) {
   const bool readable = fd >= 0;
   if (!readable && fd != -ENOENT) fd = os.open(path, O_WRONLY | kHow, 0);
   if (fd < 0) return nullptr;
+  if (beyond_share(fd)) {
+    os.close(fd);
+    g_some_unknown.store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
   struct stat facts;
   const int64_t slot = random_slot();
   const mpiio::AggregatorFile file{.os = &os, .fd = fd, .readable = readable};
@@ -47,6 +55,8 @@ std::unique_ptr<Presence> Presence::enter(const char* path) {
   os.close(fd);
   return nullptr;
 }
+
+bool Presence::some_unknown() { return g_some_unknown.load(std::memory_order_relaxed); }
 
 Presence::~Presence() { real_os().close(fd_); }
 

@@ -12,6 +12,9 @@ class Presence {
   /// Null if there is no regular file of that name, it cannot be opened, or its file system has no
   /// locks. Waits for holes that are being filled now, some milliseconds.
   static std::unique_ptr<Presence> enter(const char* path);
+  /// True if this process had no descriptor to spare for one: handles of the same file, whose first
+  /// rank it is, must then fill no holes.
+  static bool some_unknown();
   ~Presence();
   Presence(const Presence&) = delete;
   Presence& operator=(const Presence&) = delete;

@@ -1,0 +1,24 @@
+"""As many files as without haichi: under a limit of descriptors, and above MPICH's number of
+communicators for all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from mpis import Mpi
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize(("files", "limit"), [(600, 1024), (900, 1024), (1100, 4096)])
+def test_many_files(mpi: Mpi, files: int, limit: int, tmp_path: Path) -> None:
+    program = mpi.compile(HERE / "many_files.c")
+    argv: list[str | Path] = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "limited", program]
+    env = mpi.preload(HAICHI_REPORT=str(tmp_path / "report.json"))
+    done = mpi.run(2, [*argv, tmp_path, str(files)], env, timeout=100, check=True)
+    assert done.stdout.count("right") == 2, done.stdout
+    listed = json.loads((tmp_path / "report.json").read_text())["files"]
+    handled = [all(call["handled"] for call in file["calls"]) for file in listed if file["calls"]]
+    assert handled[0], "the first files are haichi's"
