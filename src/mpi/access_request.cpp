@@ -7,6 +7,7 @@
 #include "generated/real.h"
 #include "mpi/argument_checks.h"
 #include "mpi/datatype.h"
+#include "mpi/device_memory.h"
 #include "mpi/kept_types.h"
 
 namespace haichi::mpi {
@@ -39,6 +40,8 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
     return refuse("the view's bytes overlap or are not in ascending order");
   request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
   request.access = mpiio::Access(state.view, request.position, bytes);
+  if (bytes > 0 && on_device(static_cast<const std::byte*>(call.memory) + shape->pattern->begin()))
+    return refuse("its memory is a device's");
   state.note_memory(*request.memory);
   return request;
 }

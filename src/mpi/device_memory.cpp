@@ -1,0 +1,80 @@
+#include "mpi/device_memory.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace haichi::mpi {
+namespace {
+
+// CUDA's cuPointerGetAttribute and ROCm's hipPointerGetAttribute take the same: where to put the
+// answer, which attribute, and the address. Attribute 2 is the type of memory in both.
+using Ask = int (*)(void* answer, int attribute, uintptr_t address);
+constexpr int kMemoryType = 2;
+
+struct Driver {
+  const char* library;
+  const char* function;
+  unsigned of_host;  // the type of memory that is the host's
+};
+// What ROCm says of pinned memory of the host depends on its version: it counts as a device's.
+constexpr Driver kDrivers[] = {
+    {"libcuda.so.1", "cuPointerGetAttribute", 1},
+    {"libamdhip64.so.5", "hipPointerGetAttribute", 0},
+    {"libamdhip64.so.6", "hipPointerGetAttribute", 0},
+    {"libamdhip64.so.7", "hipPointerGetAttribute", 0},
+};
+
+struct Found {
+  Ask ask = nullptr;
+  unsigned of_host = 0;
+};
+
+// Also where the program, or a library of its, has loaded it for itself alone.
+Found loaded_driver() {
+  for (const Driver& each : kDrivers) {
+    void* const library = dlopen(each.library, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    if (const auto ask = reinterpret_cast<Ask>(dlsym(library, each.function)))
+      return {ask, each.of_host};
+  }
+  return {};
+}
+
+/// How many objects this process has ever loaded.
+unsigned long long objects_loaded() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* into) {
+        *static_cast<unsigned long long*>(into) = info->dlpi_adds;
+        return 1;  // the same in all of them
+      },
+      &count);
+  return count;
+}
+
+/// Looks again whenever the process has loaded something, until there is one.
+const Found* driver() {
+  static std::atomic<const Found*> found = nullptr;
+  static std::atomic<unsigned long long> looked_at = 0;
+  if (const Found* const known = found.load(std::memory_order_acquire)) return known;
+  const unsigned long long now = objects_loaded();
+  if (looked_at.exchange(now) == now) return nullptr;
+  const Found driver = loaded_driver();
+  if (driver.ask == nullptr) return nullptr;
+  found.store(new Found(driver), std::memory_order_release);
+  return found;
+}
+
+}  // namespace
+
+bool on_device(const void* address) {
+  const Found* const known = driver();
+  unsigned type = 0;
+  return known && known->ask(&type, kMemoryType, reinterpret_cast<uintptr_t>(address)) == 0 &&
+         type != known->of_host;
+}
+
+}  // namespace haichi::mpi
