@@ -20,8 +20,7 @@ static void write_and_read(void) {
   MPI_Type_commit(&column);
   wrong += MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
                          &file) != MPI_SUCCESS;
-  MPI_File_set_view(file, rank * (MPI_Offset)sizeof(int), MPI_INT, column, "native",
-                    MPI_INFO_NULL);
+  MPI_File_set_view(file, rank * (MPI_Offset)sizeof(int), MPI_INT, column, "native", MPI_INFO_NULL);
   for (int i = 0; i < kInts; ++i) mine[i] = rank * kInts + i;
   MPI_File_write_all(file, mine, kInts, MPI_INT, MPI_STATUS_IGNORE);
   for (int i = 0; i < kInts; ++i) mine[i] = -1;
