@@ -1,5 +1,5 @@
-"""As many files as without haichi: under a limit of descriptors, and above MPICH's number of
-communicators for all."""
+"""As many files and communicators as without haichi, or nearly: under a limit of descriptors, and
+near MPICH's number of communicators for all, 2,048."""
 
 from __future__ import annotations
 
@@ -22,3 +22,12 @@ def test_many_files(mpi: Mpi, files: int, limit: int, tmp_path: Path) -> None:
     listed = json.loads((tmp_path / "report.json").read_text())["files"]
     handled = [all(call["handled"] for call in file["calls"]) for file in listed if file["calls"]]
     assert handled[0], "the first files are haichi's"
+
+
+@pytest.mark.long
+def test_many_communicators(mpi: Mpi, tmp_path: Path) -> None:
+    """haichi takes 64 at most, and one of all ranks."""
+    program = mpi.compile(HERE / "many_communicators.c")
+    env = mpi.preload(HAICHI_COLLECTIVES_ENABLE="on", HAICHI_REPORT=str(tmp_path / "report.json"))
+    done = mpi.run(2, [program, "1975"], env, timeout=100, check=True)
+    assert done.stdout.count("right") == 2, done.stdout
