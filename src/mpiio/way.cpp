@@ -66,6 +66,18 @@ WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOption
   return {Way::two_phase, WayReason::interleave};
 }
 
+std::string_view name_of(Way way) {
+  switch (way) {
+    case Way::library:
+      return "library";
+    case Way::alone:
+      return "alone";
+    case Way::two_phase:
+      break;
+  }
+  return "two phases";
+}
+
 std::string text_of(const WayChoice& choice, const placement::Placement& placement,
                     const Demand& demand) {
   switch (choice.reason) {
@@ -90,6 +102,8 @@ std::string text_of(const WayChoice& choice, const placement::Placement& placeme
           "no exchange: all ranks are on one node, and reading {} pieces alone costs less than "
           "through windows",
           demand.blocks);
+    case WayReason::measured:
+      return std::string(name_of(choice.way));
     case WayReason::interleave:
       break;
   }

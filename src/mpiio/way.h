@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "mpiio/two_phase.h"
 #include "placement/placement.h"
@@ -47,6 +48,7 @@ enum class WayReason {
   little,      ///< as the library does it, and too little to agree about
   pieces,      ///< the pieces are large
   read_alone,  ///< reading alone costs less than through windows
+  measured,    ///< trials have shown that it takes less time, or this is one
   interleave,
 };
 
@@ -64,6 +66,9 @@ bool left_as_little(const LibraryFileIo& library, int64_t most);
 WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOptions& options,
                      Direction direction, const Demand& demand, const LibraryFileIo& library,
                      bool may_be_library);
+
+/// "library", "alone", "two phases".
+std::string_view name_of(Way way);
 
 /// In words, for the report.
 std::string text_of(const WayChoice& choice, const placement::Placement& placement,

@@ -1,0 +1,100 @@
+#include "mpiio/way_cost.h"
+
+#include <algorithm>
+
+#include "mpiio/read_cost.h"
+
+namespace haichi::mpiio {
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+// Of a node's own memory, as in read_cost.h: a system call that writes takes the file's lock and
+// looks for its pages.
+constexpr double kWriteCall = 1'500;
+constexpr double kWriteByte = 0.3;
+// Several nodes: what a request takes to a server and back, and a byte on a node's link. A cycle is
+// a message to an aggregator and a request of it.
+constexpr double kRequest = 100'000;
+constexpr double kLinkByte = 1;
+constexpr double kCycle = 200'000;
+// Times that of two phases: the libraries' own collective accesses where the pieces interleave, on
+// one node and on several (README.md, "Figures").
+constexpr double kRomioOnNode = 5, kRomioOnNodes = 2;
+constexpr double kOmpioOnNode = 5, kOmpioOnNodes = 50;
+// The same, times that of each rank alone, where the ranks' parts lie apart.
+constexpr double kRomioApart = 1.1, kOmpioApartOnNode = 3, kOmpioApartOnNodes = 50;
+
+double cycles_of(const placement::Placement& placement, const TwoPhaseOptions& options,
+                 const Demand& demand) {
+  const int aggregators = int(aggregators_for(placement, options).ranks.size());
+  const int64_t window = window_size(placement, demand.hull, aggregators, options);
+  return double(demand.hull.size()) / double(window) / aggregators + 1;
+}
+
+double alone_ns(bool one_node, Direction direction, const Demand& demand) {
+  if (!one_node) {
+    const double pieces = double(demand.blocks) / demand.ranks;
+    return pieces * kRequest + double(demand.most) * kLinkByte;
+  }
+  if (direction == Direction::read) return cost_alone({demand.bytes, demand.blocks, demand.sieved});
+  return double(demand.blocks) * kWriteCall + double(demand.bytes) * kWriteByte;
+}
+
+double two_phase_ns(const placement::Placement& placement, const TwoPhaseOptions& options,
+                    const Demand& demand) {
+  const double cycles = cycles_of(placement, options, demand);
+  if (placement.nodes() > 1)
+    return cycles * kCycle + 2 * kLinkByte * double(demand.bytes) / placement.nodes();
+  return cost_of_exchange({demand.bytes, demand.blocks, demand.sieved}) +
+         kExchange * (demand.ranks - 1) + cycles * kExchange / 4;
+}
+
+double library_ns(const LibraryFileIo& library, bool one_node, bool apart, double alone,
+                  double two_phase) {
+  if (apart) {
+    if (library.alone_if_apart) return kRomioApart * alone;
+    return alone * (one_node ? kOmpioApartOnNode : kOmpioApartOnNodes);
+  }
+  if (library.alone_if_apart) return two_phase * (one_node ? kRomioOnNode : kRomioOnNodes);
+  return two_phase * (one_node ? kOmpioOnNode : kOmpioOnNodes);
+}
+
+}  // namespace
+
+bool may_be_corrected(const WayChoice& choice) {
+  switch (choice.reason) {
+    case WayReason::apart:
+    case WayReason::pieces:
+    case WayReason::read_alone:
+    case WayReason::interleave:
+    case WayReason::far_apart:
+      return true;
+    case WayReason::nothing:
+    case WayReason::asked:
+    case WayReason::little:
+    case WayReason::measured:
+      return false;
+  }
+  return false;
+}
+
+std::vector<WayCost> way_costs(const placement::Placement& placement,
+                               const TwoPhaseOptions& options, Direction direction,
+                               const Demand& demand, const LibraryFileIo& library,
+                               const WayChoice& choice, bool may_be_library) {
+  const bool one_node = placement.nodes() == 1;
+  const bool apart = demand.spans <= demand.hull.size();
+  const double alone = alone_ns(one_node, direction, demand);
+  const double two_phase = two_phase_ns(placement, options, demand);
+  std::vector<WayCost> costs;
+  if (demand.all_open) costs.push_back({Way::alone, alone * kNanosecond});
+  costs.push_back({Way::two_phase, two_phase * kNanosecond});
+  if (may_be_library)
+    costs.push_back(
+        {Way::library, library_ns(library, one_node, apart, alone, two_phase) * kNanosecond});
+  std::stable_partition(costs.begin(), costs.end(),
+                        [&](const WayCost& each) { return each.way == choice.way; });
+  return costs;
+}
+
+}  // namespace haichi::mpiio
