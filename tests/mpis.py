@@ -24,7 +24,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 # What programs under test get: haichi itself is tested, and not whether it stands back.
-TESTED = {"HAICHI_IO_LIBRARY": "off", "HAICHI_COLLECTIVES_BUDGET": "100"}
+TESTED = {
+    "HAICHI_IO_LIBRARY": "off",
+    "HAICHI_IO_BUDGET": "0",
+    "HAICHI_COLLECTIVES_BUDGET": "100",
+}
 BUILD = Path(os.environ.get("HAICHI_BUILD", ROOT / "build" / "current")).absolute()
 HAICHI = BUILD / "bin" / "haichi"
 
@@ -110,8 +114,8 @@ class Mpi:
 
         HAICHI_* variables of this process are not passed on: a test says what it sets. Only, what
         is tested is haichi, so unless a test says otherwise the MPI library's own way is no
-        candidate for files, and trials of algorithms may cost anything: they begin with the first
-        call. `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
+        candidate for files nor are there trials of others, and trials of algorithms may cost
+        anything: they begin with the first call. `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
         `launcher_env` the launcher. Past `timeout` every process started is killed, and
         subprocess.TimeoutExpired carries what they had written. With `check`, an exit code other
         than 0 is an AssertionError that shows both outputs.

@@ -48,6 +48,9 @@ constexpr Setting kTable[] = {
     {"io.aggregators", "HAICHI_IO_AGGREGATORS", "cb_nodes", Kind::integer, "0", "",
      "Number of aggregators of a collective file access; 0 is one per node, or more where machine "
      "tells what storage and network can take."},
+    {"io.budget", "HAICHI_IO_BUDGET", "", Kind::integer, "2", "",
+     "Per cent of the time of collective file accesses that trials of other ways than the model's "
+     "choice may cost; 0: no trials, 100: trials from the first access on."},
     {"io.buffer", "HAICHI_IO_BUFFER", "cb_buffer_size", Kind::bytes_or_none, "0", "",
      "Size of an aggregator's collective buffer in bytes; one cycle moves half of it, on a "
      "single node a third. 0 is 16 KiB for each rank of the file, at least 256 KiB (768 on a "

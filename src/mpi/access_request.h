@@ -23,6 +23,7 @@ struct CollectiveCall {
   void* memory;
   int64_t count;
   MPI_Datatype type;
+  bool whole = false;  ///< begun and ended by one call, which is made as soon as the ranks agreed
 };
 
 inline CollectiveCall write_call(const char* name, std::optional<MPI_Offset> offset,

@@ -1,9 +1,11 @@
 #include "mpi/access_summary.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "generated/real.h"
 #include "mpi/agreement.h"
@@ -27,6 +29,7 @@ enum Entry {
   off,
   minus_stripe,
   minus_stripes,
+  minus_last,
   first_sum,
   spans = first_sum,
   bytes,
@@ -39,14 +42,16 @@ enum Entry {
 
 using Entries = int64_t[entries];
 
+void add(const Entries& from, Entries& to) {
+  for (int e = 0; e < first_sum; ++e) to[e] = std::min(to[e], from[e]);
+  for (int e = first_sum; e < entries; ++e)
+    if (__builtin_add_overflow(to[e], from[e], &to[e])) to[e] = INT64_MAX;
+}
+
 void combine(void* more, void* into, int* count, MPI_Datatype*) {
   const auto* from = static_cast<const Entries*>(more);
   auto* to = static_cast<Entries*>(into);
-  for (int i = 0; i < *count; ++i) {
-    for (int e = 0; e < first_sum; ++e) to[i][e] = std::min(to[i][e], from[i][e]);
-    for (int e = first_sum; e < entries; ++e)
-      if (__builtin_add_overflow(to[i][e], from[i][e], &to[i][e])) to[i][e] = INT64_MAX;
-  }
+  for (int i = 0; i < *count; ++i) add(from[i], to[i]);
 }
 
 /// One element of the type is all entries, so that no MPI library cuts them apart.
@@ -89,12 +94,28 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
   const Striping striping = state.rank == 0 ? state.striping().value_or(Striping{}) : Striping{};
   own[minus_stripe] = -striping.unit;
   own[minus_stripes] = -striping.count;
+  own[minus_last] = -state.group->ways.last_ns();
   own[spans] = hull.size();
   own[bytes] = size;
   own[blocks] = access.empty() ? 0 : access.blocks();
   own[sieved] = mpiio::sieved_bytes(access);
   own[ranks] = !access.empty();
   own[fillers] = direction == mpiio::Direction::write && mpiio::worth_filling(access);
+}
+
+/// Of all ranks' entries. False if the MPI library fails.
+bool reduced(FileGroup& group, const Entries& own, Entries& all, Waiting waiting) {
+  if (!group.agrees_in_memory(waiting)) {
+    const Operation& reduce = kept_operation();  // made when the file was opened
+    return real().Allreduce(own, all, 1, reduce.type, reduce.op, group.comm) == MPI_SUCCESS;
+  }
+  static_assert(sizeof own <= NodeBoard::kMostBytes);
+  std::vector<int64_t> each(size_t(group.placement.ranks()) * entries);
+  if (!group.allgather(own, sizeof own, each.data(), waiting)) return false;
+  memcpy(all, each.data(), sizeof all);
+  for (size_t r = 1; r < size_t(group.placement.ranks()); ++r)
+    add(reinterpret_cast<const Entries&>(each[r * entries]), all);
+  return true;
 }
 
 }  // namespace
@@ -111,18 +132,19 @@ bool can_summarize() {
 
 Result<AccessSummary> summarize(FileState& state, const Request& request,
                                 mpiio::Direction direction) {
-  const Operation& reduce = kept_operation();  // made when the file was opened
   Entries own, all;
   enter(own, state, request, direction);
-  if (real().Allreduce(own, all, 1, reduce.type, reduce.op, state.comm) != MPI_SUCCESS)
+  if (!reduced(*state.group, own, all, state.waiting()))
     return fail(EIO, "the ranks of {} cannot agree", state.path);
   AccessSummary summary;
   summary.can = all[can] != 0;
   summary.same_hints = all[hints] == -all[minus_hints];
+  summary.hints = all[hints];
   summary.library_writes = all[nothing_under_way] == 0;
   summary.slot = all[minus_slot] == 0 ? -1 : -all[minus_slot];
   summary.all_off = all[off] != 0;
   summary.striping = {-all[minus_stripe], -all[minus_stripes]};
+  summary.last_ns = -all[minus_last];
   if (all[ranks] > 0) summary.demand.hull = {all[hull_begin], -all[minus_hull_end]};
   summary.some_fill = all[fillers] > 0;
   summary.demand.spans = all[spans];

@@ -15,11 +15,13 @@ namespace haichi::mpi {
 struct AccessSummary {
   bool can = false;             ///< every rank can take the call
   bool same_hints = false;      ///< every rank has the same hints in force
+  int64_t hints = 0;            ///< stands for them
   bool library_writes = false;  ///< nonblocking writes of the library may be under way
   bool all_off = false;         ///< every rank was told to leave the file alone
   Striping striping;            ///< as rank 0's descriptor tells; 0, 0: it does not
   bool some_fill = false;       ///< a rank would fill holes between its own pieces
   int64_t slot = -1;            ///< of the handle, see mpiio/file_lock.h
+  int64_t last_ns = 0;          ///< of the slowest rank in the last access, see way_trials.h
   mpiio::Demand demand;
 };
 
@@ -27,7 +29,8 @@ struct AccessSummary {
 /// opened: a rank that finds out later could not even say so.
 bool can_summarize();
 
-/// Collective over the file's ranks: one MPI_Allreduce. A rank whose request has a refusal says so.
+/// Collective over the file's ranks: one MPI_Allreduce, or as much in memory. A rank whose request
+/// has a refusal says so.
 Result<AccessSummary> summarize(FileState& state, const Request& request,
                                 mpiio::Direction direction);
 

@@ -115,8 +115,8 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
 
 Result<std::vector<Announcement>> agree(FileState& state, const Announcement& own) {
   std::vector<Announcement> all(size_t(state.placement.ranks()));
-  if (real().Allgather(&own, sizeof own, handles().byte, all.data(), sizeof own, handles().byte,
-                       state.comm) != MPI_SUCCESS)
+  static_assert(sizeof own <= NodeBoard::kMostBytes);
+  if (!state.group->allgather(&own, sizeof own, all.data(), state.waiting()))
     return fail(EIO, "the ranks of {} cannot agree", state.path);
   return all;
 }

@@ -36,7 +36,7 @@ uint64_t fingerprint(const mpiio::TwoPhaseOptions& options);
 
 Announcement announce(FileState& state, const mpiio::Access& access, int64_t window);
 
-/// One allgather on the file's communicator, in order of rank.
+/// One allgather of the file's ranks, in order of rank.
 Result<std::vector<Announcement>> agree(FileState& state, const Announcement& own);
 
 /// The accesses that fitted into the announcements, clipped at file offset `end`; others are empty.

@@ -7,6 +7,7 @@
 #include "mpi/compat/library_file_io.h"
 #include "mpi/own_part_io.h"
 #include "mpi/two_phase_call.h"
+#include "mpiio/way_cost.h"
 
 namespace haichi::mpi {
 namespace {
@@ -29,7 +30,25 @@ void describe(CallRecord& record, const FileState& state, const AccessSummary& s
   record.bytes = summary.demand.bytes;
   record.file_begin = summary.demand.hull.begin;
   record.file_end = summary.demand.hull.end;
-  record.why.push_back(text_of(choice, state.placement, summary.demand));
+  std::string text = text_of(choice, state.placement, summary.demand);
+  if (const std::string why = state.group->ways.why(); !why.empty()) text += ": " + why;
+  record.why.push_back(std::move(text));
+}
+
+/// The way of an access that all ranks can take: the model's choice, corrected by what accesses of
+/// its shape took.
+mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
+                        const AccessSummary& summary) {
+  const mpiio::TwoPhaseOptions options = state.options();
+  const mpiio::Demand& demand = summary.demand;
+  const bool may_be_library = state.may_be_library();
+  const mpiio::WayChoice model = choose_way(state.placement, options, call.direction, demand,
+                                            library_file_io(), may_be_library);
+  if (!call.whole || !may_be_corrected(model)) return model;
+  return state.group->ways.choose(call.direction, demand, uint64_t(summary.hints), model, [&] {
+    return way_costs(state.placement, options, call.direction, demand, library_file_io(), model,
+                     may_be_library);
+  });
 }
 
 /// Each rank for itself; an error is the rank's own. Nobody waits for another, unless somebody
@@ -52,6 +71,29 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
           .bytes = request.access.end() - request.access.begin()};
 }
 
+/// Carries the access out, or finds that it is the library's.
+CollectiveOutcome go(FileState& state, const CollectiveCall& call, Request& request,
+                     const AccessSummary& summary, CallRecord& record, CallTrace& trace) {
+  const mpiio::WayChoice choice = choose(state, call, summary);
+  describe(record, state, summary, choice);
+  WayTrials& ways = state.group->ways;
+  mpiio::Doze& doze = state.doze[int(call.direction)];
+  // While the library's way is a trial, or calls of it pay for one, what they take has to be told.
+  if (choice.way != Way::library)
+    doze.end();
+  else if (ways.settled())
+    doze.longer();
+  ways.begin(now_ns());
+  CollectiveOutcome outcome;
+  if (choice.way == Way::alone)
+    outcome = access_alone(state, call, request, summary, trace);
+  else if (choice.way == Way::two_phase)
+    outcome = run_two_phase(state, call, request, summary, record, trace);
+  outcome.timed = choice.way == Way::library;
+  if (outcome.taken && outcome.error == MPI_SUCCESS) ways.end(now_ns());
+  return outcome;
+}
+
 CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const CollectiveCall& call) {
   come_to_access(state, call.direction);
   if (state.handed_back) return {};
@@ -65,23 +107,18 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   const auto summary = summarize(state, request, call.direction);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
   CollectiveOutcome outcome;
-  if (summary) state.take_agreed(summary->all_off, summary->striping);
+  if (summary) {
+    state.take_agreed(summary->all_off, summary->striping);
+    state.group->ways.agreed(summary->last_ns);
+  }
   if (const std::string why_not = objection(request, summary); !why_not.empty()) {
     record.why.push_back(why_not);
     if (summary) refused.longer();
     if (request.refusal.empty())
       state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
   } else {
-    const mpiio::WayChoice choice =
-        choose_way(state.placement, state.options(), call.direction, summary->demand,
-                   library_file_io(), state.may_be_library());
-    describe(record, state, *summary, choice);
-    if (choice.way == Way::alone)
-      outcome = access_alone(state, call, request, *summary, trace);
-    else if (choice.way == Way::two_phase)
-      outcome = run_two_phase(state, call, request, *summary, record, trace);
+    outcome = go(state, call, request, *summary, record, trace);
     refused.end();
-    choice.way == Way::library ? doze.longer() : doze.end();
   }
   record.handled = outcome.taken;
   if (!outcome.taken) record.bytes = request.access.end() - request.access.begin();

@@ -8,6 +8,7 @@
 #include "mpi/collective_report.h"
 #include "mpi/decision_file.h"
 #include "mpi/selection_rules.h"
+#include "mpi/trial_record.h"
 #include "plan/order_window.h"
 
 namespace haichi::mpi {
@@ -50,23 +51,12 @@ std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
 
 CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
                            const placement::Placement& placement) {
-  const collectives::Selection& selection = tuned.selection;
-  CollectiveRecord record;
-  record.collective = key.text();
-  record.ranks = placement.ranks();
-  record.nodes = placement.nodes();
-  record.size_bin = key.size_bin;
-  record.calls = selection.calls();
-  record.retries = selection.retries();
-  record.locked = selection.state() == collectives::Selection::State::locked;
+  std::vector<std::string> names;
+  for (const OrderWindow& pair : tuned.pairs) names.push_back(pair.text());
+  CollectiveRecord record =
+      trial_record(key.text(), key.size_bin, tuned.selection, names, placement);
   record.seconds = tuned.seconds;
   record.why = tuned.why;
-  for (size_t i = 0; i < tuned.pairs.size(); ++i) {
-    const auto& trials = selection.trials()[i];
-    record.candidates.push_back({tuned.pairs[i].text(), trials.seconds, trials.dropped});
-  }
-  if (const int chosen = selection.chosen(); chosen >= 0)
-    record.chosen = record.candidates[size_t(chosen)].name;
   return record;
 }
 

@@ -27,6 +27,18 @@ constexpr int64_t kMostPacked = 1 << 20;
 
 }  // namespace
 
+// The MPI library must be called while we wait: messages that it took from us and still holds are
+// what ranks of other nodes may be waiting for, and these are what our node waits for.
+void wait_for_node(NodeMeeting& meeting, MPI_Comm comm) {
+  for (int polls = 0; !meeting.all_here(); ++polls) {
+    if (polls < kSpins) continue;
+    int found;
+    real().Iprobe(MPI_ANY_SOURCE, kNobodysTag, comm, &found, MPI_STATUS_IGNORE);
+    // A rank that only yields takes time from those that it waits for.
+    polls < kSpins + kYields ? (void)sched_yield() : meeting.sleep();
+  }
+}
+
 struct Executor::Transfer {
   plan::Slice slice;
   int64_t round = 0;
@@ -221,17 +233,9 @@ Status Executor::wait(int64_t round) {
   return {};
 }
 
-// The MPI library must be called while we wait: messages that it took from us and still holds are
-// what ranks of other nodes may be waiting for, and these are what our node waits for.
 void Executor::meet() {
   if (!std::exchange(arrived_, false)) meeting_->arrive();
-  for (int polls = 0; !meeting_->all_here(); ++polls) {
-    if (polls < kSpins) continue;
-    int found;
-    real().Iprobe(MPI_ANY_SOURCE, kNobodysTag, comm_, &found, MPI_STATUS_IGNORE);
-    // A rank that only yields takes time from those that it waits for.
-    polls < kSpins + kYields ? (void)sched_yield() : meeting_->sleep();
-  }
+  wait_for_node(*meeting_, comm_);
 }
 
 // After a refused message the MPI library may still read and write the memory of the others.

@@ -43,6 +43,10 @@ class NodeMeeting {
   virtual void sleep() = 0;
 };
 
+/// Until all ranks of the node have come to the meeting that this rank arrived at. Gets on with the
+/// MPI library's messages on `comm` meanwhile.
+void wait_for_node(NodeMeeting& meeting, MPI_Comm comm);
+
 /// Runs one schedule at a time. Messages between two ranks match in the order of their issue (one
 /// tag), see "Schedules" in docs/notes.md. Not thread-safe; the communicator is used by nobody
 /// else.

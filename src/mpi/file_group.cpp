@@ -3,10 +3,13 @@
 #include <mutex>
 #include <new>
 
+#include "base/log.h"
 #include "generated/real.h"
 #include "mpi/access_summary.h"
 #include "mpi/compat/handles.h"
+#include "mpi/decision_file.h"
 #include "mpi/discover.h"
+#include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/private_comm.h"
 
@@ -14,6 +17,11 @@ namespace haichi::mpi {
 namespace {
 
 constinit std::atomic<int64_t> g_groups_made = 0;
+// Of the group of all ranks; others begin with the number of their first rank.
+constexpr int64_t kIdOfAll = int64_t{1} << 62;
+// Ranks of one node that agree more often than this do it in memory, which is made then: that takes
+// as long as some agreements.
+constexpr int64_t kAgreementsByMessages = 4;
 // A program that makes ever new communicators shall not keep one of ours for each.
 constexpr size_t kMostGroups = 32;
 
@@ -55,6 +63,12 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
+void keep(const std::shared_ptr<FileGroup>& group) {
+  Groups& all = groups();
+  const std::lock_guard guard(all.mutex);
+  all.kept.push_back(group);
+}
+
 bool room_for_group() {
   Groups& all = groups();
   const std::lock_guard guard(all.mutex);
@@ -63,14 +77,55 @@ bool room_for_group() {
 
 }  // namespace
 
+std::shared_ptr<FileGroup> group_of_all(Runtime& runtime, MPI_Comm own) {
+  auto group = own_group(runtime, own);
+  if (!group) {
+    log(LogLevel::error, "out of memory when a file is opened; the job ends");
+    end_job(kOutOfMemoryExit);
+    return nullptr;
+  }
+  group->id_ = kIdOfAll;
+  group->ways.tuner.start_with(read_decisions(runtime, own, group->placement, group->rank));
+  keep(group);
+  return group;
+}
+
 FileGroup::FileGroup(Runtime& r, MPI_Comm own, placement::Placement p, std::vector<int> world)
     : runtime(r),
       comm(own),
       placement(std::move(p)),
       world_rank(std::move(world)),
-      rank(rank_in(own)) {}
+      rank(rank_in(own)),
+      ways(r) {}
 
-FileGroup::~FileGroup() { give_back_private_comm(comm); }
+FileGroup::~FileGroup() {
+  try {
+    if (rank == 0) ways.keep(placement);
+  } catch (const std::bad_alloc&) {
+    // What was tried is tried again by the next job.
+  }
+  give_back_private_comm(comm);
+}
+
+// Who waits for memory to change has to poll the MPI library meanwhile.
+bool FileGroup::agrees_in_memory(Waiting waiting) {
+  if (board_) return waiting == Waiting::polling;
+  if (placement.nodes() > 1 || board_refused_ || waiting != Waiting::polling ||
+      runtime.settings.text("io.share") != "on" || ++agreements_ <= kAgreementsByMessages)
+    return false;
+  board_ = NodeBoard::make(comm, placement, rank);
+  board_refused_ = !board_;
+  return board_ != nullptr;
+}
+
+bool FileGroup::allgather(const void* own, size_t bytes, void* all, Waiting waiting) {
+  if (bytes <= NodeBoard::kMostBytes && agrees_in_memory(waiting)) {
+    board_->allgather(own, bytes, all);
+    return true;
+  }
+  const MPI_Datatype byte = handles().byte;
+  return real().Allgather(own, int(bytes), byte, all, int(bytes), byte, comm) == MPI_SUCCESS;
+}
 
 int64_t FileGroup::next_file() { return id_ + files_++; }
 
@@ -82,6 +137,8 @@ std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
   if (auto known = may_keep ? find_group(comm) : nullptr) return known;
   const MPI_Comm own = take_private_comm(comm);
   if (own == handles().comm_null) return nullptr;
+  if (may_keep && own == asking_comm() && runtime.settings.text("io.tune") == "off")
+    return group_of_all(runtime, own);
   auto group = own_group(runtime, own);
   // The first rank names the group; the smallest of all answers is the agreed one.
   enum { made, named, room, tuned, least_tuning, minus_greatest_tuning, answers };
@@ -102,15 +159,12 @@ std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
     return nullptr;
   }
   group->id_ = agreed[named];
+  group->ways.tuner.start_with(read_decisions(runtime, own, group->placement, group->rank));
   const int64_t common = agreed[least_tuning];
   const bool all_have_it = common != 0 && common == -agreed[minus_greatest_tuning];
   if (agreed[tuned] && group->placement.nodes() > 1)
     group->tuning = all_have_it ? tuning : begin_tuning(*group, group->id_ + 1);
-  if (agreed[room]) {
-    Groups& all = groups();
-    const std::lock_guard guard(all.mutex);
-    all.kept.push_back(group);
-  }
+  if (agreed[room]) keep(group);
   return group;
 }
 

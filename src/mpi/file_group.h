@@ -12,7 +12,10 @@
 #include <memory>
 #include <vector>
 
+#include "mpi/compat/waiting.h"
+#include "mpi/node_board.h"
 #include "mpi/runtime.h"
+#include "mpi/way_trials.h"
 #include "mpiio/doze.h"
 #include "placement/placement.h"
 
@@ -41,17 +44,33 @@ class FileGroup {
   const int rank;
   /// Files whose accesses in a direction were all the library's.
   mpiio::Doze files_doze[2] = {mpiio::Doze(1, 8), mpiio::Doze(1, 8)};
+  /// An allgather of so many bytes of each rank, in memory where all ranks are on one node and
+  /// agree often. False if the MPI library fails. Collective.
+  bool allgather(const void* own, size_t bytes, void* all, Waiting waiting);
+  /// True if the next allgather() goes through memory.
+  bool agrees_in_memory(Waiting waiting);
+
+  WayTrials ways;                       ///< which way accesses go
   std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
 
  private:
   friend std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm);
+  friend std::shared_ptr<FileGroup> group_of_all(Runtime& runtime, MPI_Comm own);
   int64_t id_ = 0;  ///< equal on all ranks
   int64_t files_ = 0;
+  int64_t agreements_ = 0;  ///< of all ranks, so far; those in memory are not counted
+  bool board_refused_ = false;
+  std::unique_ptr<NodeBoard> board_;
 };
 
 /// The group of the ranks of a communicator. Collective over it if the group is new. Null, on all
 /// ranks, if there is nothing to gain or a rank cannot take part.
 std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm);
+
+/// That of all ranks of the job, whose communicator is there since MPI_Init: nothing is agreed on,
+/// so that the first file costs no message. A rank without memory ends the job, as it would be
+/// missed by the others.
+std::shared_ptr<FileGroup> group_of_all(Runtime& runtime, MPI_Comm own);
 
 /// Before MPI_Finalize: frees what the groups own.
 void forget_file_groups();

@@ -1,4 +1,5 @@
 // Hooks of the collective data accesses.
+#include "base/clock.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/collective_io.h"
@@ -8,12 +9,15 @@ namespace {
 
 /// Takes the call if all ranks can; otherwise makes `real_call` on all of them.
 template <class RealCall>
-int collective(MPI_File file, const CollectiveCall& call, MPI_Status* status, RealCall real_call) {
+int collective(MPI_File file, CollectiveCall call, MPI_Status* status, RealCall real_call) {
   const auto state = FileTable::get().find(file);
   if (!state) return real_call();
+  call.whole = true;
   const CollectiveOutcome outcome = run_collective(file, *state, call);
-  if (!outcome.taken) return real_call();
-  return give_outcome(file, outcome, status);
+  if (outcome.taken) return give_outcome(file, outcome, status);
+  const int result = real_call();
+  if (outcome.timed && result == MPI_SUCCESS) state->group->ways.end(now_ns());
+  return result;
 }
 
 }  // namespace

@@ -205,10 +205,10 @@ class NodeMemory::Talks {
 
 Result<std::unique_ptr<NodeMemory>> NodeMemory::make(MPI_Comm comm,
                                                      const placement::Placement& placement,
-                                                     int rank, size_t bytes) {
+                                                     int rank, size_t bytes, Origin origin) {
   Talks talks(comm, placement, rank);
   const int ranks = talks.ranks();
-  for (bool may_be_kept = true;; may_be_kept = false) {
+  for (bool may_be_kept = origin != Origin::fresh;; may_be_kept = false) {
     std::unique_ptr<NodeMemory> memory;
     Offer offer;
     if (talks.leads()) {

@@ -18,11 +18,14 @@ namespace haichi::mpi {
 
 class NodeMemory : public NodeMeeting {
  public:
+  /// Whether what a process has kept may serve.
+  enum class Origin : unsigned char { kept_or_fresh, fresh };
   /// Collective over the ranks of this rank's node: all get the memory, or all get an error. The
   /// placement is that of `comm` and may pretend: what counts is that the memory can be opened.
   static Result<std::unique_ptr<NodeMemory>> make(MPI_Comm comm,
                                                   const placement::Placement& placement, int rank,
-                                                  size_t bytes);
+                                                  size_t bytes,
+                                                  Origin origin = Origin::kept_or_fresh);
   /// Takes back what is not needed any more, for the next make().
   static void keep(std::unique_ptr<NodeMemory> memory);
   ~NodeMemory() override;

@@ -12,6 +12,7 @@ struct CollectiveOutcome {
   bool taken = false;
   int error = MPI_SUCCESS;  ///< an MPI error class; equal on all ranks if they exchanged bytes
   int64_t bytes = 0;        ///< this rank's, really transferred
+  bool timed = false;       ///< how long the real call takes is of use, see way_trials.h
 };
 
 /// Fills in the status, unless it is ignored, and returns what the program's call shall return: the

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <optional>
 
@@ -157,12 +158,21 @@ struct Worst {
 };
 
 Worst agree_on_outcome(FileState& state, const Worst& own, CallTrace& trace) {
-  const int64_t mine[3] = {own.code, own.elapsed_ns, own.exchanged_ns};
-  int64_t worst[3] = {mine[0], mine[1], mine[2]};
+  const std::array<int64_t, 3> mine = {own.code, own.elapsed_ns, own.exchanged_ns};
+  std::array<int64_t, 3> worst = mine;
   const int64_t begin_ns = now_ns();
-  if (real().Allreduce(mine, worst, 3, handles().int64, handles().op_max, state.comm) !=
-      MPI_SUCCESS)
-    worst[0] = std::max<int64_t>(worst[0], EIO);
+  FileGroup& group = *state.group;
+  bool told;
+  if (group.agrees_in_memory(state.waiting())) {
+    std::vector<std::array<int64_t, 3>> all(size_t(group.placement.ranks()));
+    told = group.allgather(&mine, sizeof mine, all.data(), state.waiting());
+    for (const auto& each : all)
+      for (size_t i = 0; i < worst.size(); ++i) worst[i] = std::max(worst[i], each[i]);
+  } else {
+    told = real().Allreduce(mine.data(), worst.data(), 3, handles().int64, handles().op_max,
+                            state.comm) == MPI_SUCCESS;
+  }
+  if (!told) worst[0] = std::max<int64_t>(worst[0], EIO);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
   return {int(worst[0]), worst[1], worst[2]};
 }

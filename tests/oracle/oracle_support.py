@@ -87,7 +87,8 @@ class Job:
     options: tuple[str, ...] = field(default=())
     """Which features the cases have, instead of all but AVOID."""
     tuned: bool = False
-    """Order and window by trial, where the case names neither."""
+    """Order and window by trial, where the case names neither, and the ways from the first access
+    on."""
     what: str = "cases"
     """Or "programs"."""
 
@@ -111,6 +112,7 @@ class Job:
             "HAICHI_REPORT": str(self.report(folder)),
             "HAICHI_PLACEMENT": str(placement(self.nodes, self.ranks, folder)),
             "HAICHI_IO_TUNE": "on" if self.tuned else "off",
+            "HAICHI_IO_BUDGET": "100" if self.tuned else "0",
         }
 
     def report(self, folder: Path) -> Path:

@@ -1,0 +1,96 @@
+#include "mpi/way_trials.h"
+
+#include <cmath>
+
+#include "collectives/exchange_tuner.h"
+#include "mpi/decision_file.h"
+#include "mpi/selection_rules.h"
+#include "mpi/trial_record.h"
+
+namespace haichi::mpi {
+namespace {
+
+using collectives::WayKey;
+using mpiio::Way;
+
+// Calls of the model's choice before anything else is tried; the first does not count.
+constexpr int kUsualCalls = 5;
+
+collectives::SelectionRules rules_of(const Settings& settings) {
+  collectives::SelectionRules rules = selection_rules(settings, TrialsAre::budgeted, "io.budget");
+  rules.usual_calls = kUsualCalls;
+  // Nothing is dropped on one sample, however slow: the first access of a way opens connections and
+  // touches memory.
+  rules.absurd = HUGE_VAL;
+  return rules;
+}
+
+std::vector<std::string> names_of_ways() {
+  std::vector<std::string> names;
+  for (const Way way : {Way::library, Way::alone, Way::two_phase}) names.emplace_back(name_of(way));
+  return names;
+}
+
+WayKey key_of(mpiio::Direction direction, const mpiio::Demand& demand, uint64_t hints) {
+  return {.writing = direction == mpiio::Direction::write,
+          .apart = demand.spans <= demand.hull.size(),
+          .hints = hints * 2 + uint64_t(demand.all_open),
+          .size_bin = collectives::bin_of(demand.most),
+          .pieces_bin = collectives::bin_of(demand.blocks),
+          .ranks_bin = collectives::bin_of(demand.ranks)};
+}
+
+}  // namespace
+
+WayTrials::WayTrials(Runtime& runtime)
+    : tuner(names_of_ways(), rules_of(runtime.settings)), runtime_(runtime) {}
+
+void WayTrials::keep(const placement::Placement& placement) const {
+  write_decisions(runtime_, placement, tuner.decided());
+  if (!runtime_.reports) return;
+  for (const auto& [key, tuned] : tuner.keys()) {
+    if (!tuner.tried(tuned)) continue;
+    std::vector<std::string> names;
+    for (const int way : tuned.ways) names.push_back(tuner.name(way));
+    CollectiveRecord record =
+        trial_record(key.text(), key.size_bin, tuned.selection, names, placement);
+    record.why = tuned.why;
+    keep_collective_record(std::move(record));
+  }
+}
+
+void WayTrials::agreed(int64_t slowest_ns) {
+  if (last_ && slowest_ns != kNotKnown)
+    tuner.took(last_->key, double(slowest_ns) * 1e-9, last_->bytes);
+  last_.reset();
+  next_.reset();
+  last_ns_ = kNotKnown;
+}
+
+mpiio::WayChoice WayTrials::choose(mpiio::Direction direction, const mpiio::Demand& demand,
+                                   uint64_t hints, const mpiio::WayChoice& model,
+                                   const std::function<std::vector<mpiio::WayCost>()>& costs) {
+  const WayKey key = key_of(direction, demand, hints);
+  std::optional<int> way = tuner.next(key, int(model.way));
+  if (!way) {
+    std::vector<collectives::WayCandidate> candidates;
+    for (const mpiio::WayCost& each : costs()) candidates.push_back({int(each.way), each.seconds});
+    tuner.begin(key, candidates);
+    way = tuner.next(key, int(model.way));
+  }
+  if (!way) return model;
+  next_ = Access{key, demand.most};
+  if (Way(*way) == model.way) return model;
+  return {Way(*way), mpiio::WayReason::measured};
+}
+
+void WayTrials::begin(int64_t now_ns) {
+  last_ = next_;
+  if (last_) last_->begin_ns = now_ns;
+}
+
+void WayTrials::end(int64_t now_ns) {
+  if (last_ && last_ns_ == kNotKnown) last_ns_ = now_ns - last_->begin_ns;
+}
+
+}  // namespace haichi::mpi
