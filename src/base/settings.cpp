@@ -127,6 +127,9 @@ constexpr Setting kTable[] = {
     {"report.file", "HAICHI_REPORT", "", Kind::path, "", "",
      "File to write the run report to (haichi.report/1) at MPI_Finalize; %j is the job's id, %p "
      "the process id of rank 0."},
+    {"scale.ranks", "HAICHI_SCALE_RANKS", "", Kind::integer, "1025", "",
+     "From so many ranks on, of a file or a communicator, ranks agree node by node: no rank knows "
+     "all others' accesses, and file domains are even."},
     {"start.wait", "HAICHI_START_WAIT", "", Kind::integer, "10", "",
      "Seconds that the ranks wait at MPI_Init for one that may have been started without haichi, "
      "before all go on without it."},

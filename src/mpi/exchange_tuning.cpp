@@ -23,7 +23,7 @@ constexpr int kCyclesUnderWay = 2;
 
 struct Groups {
   std::mutex mutex;
-  std::map<std::vector<int>, std::shared_ptr<TuningGroup>> of;
+  std::map<RankSetPtr, std::shared_ptr<TuningGroup>> of;
 };
 
 Groups& groups() {
@@ -76,20 +76,20 @@ TuningGroup::TuningGroup(const FileGroup& group, int64_t own_id)
     : id(own_id),
       tuner(selection_rules(group.runtime.settings, TrialsAre::asked_for)),
       runtime_(group.runtime),
-      placement_(group.placement),
+      ranks_(group.ranks),
       rank_(group.rank) {}
 
 void TuningGroup::keep() const {
   if (rank_ != 0) return;
-  write_decisions(runtime_, placement_, tuner.decided());
+  write_decisions(runtime_, *ranks_->placement, tuner.decided());
   for (const auto& [key, tuned] : tuner.keys())
-    keep_collective_record(record_of(key, tuned, placement_));
+    keep_collective_record(record_of(key, tuned, *ranks_->placement));
 }
 
-std::shared_ptr<TuningGroup> find_tuning(const std::vector<int>& world_rank) {
+std::shared_ptr<TuningGroup> find_tuning(const RankSetPtr& ranks) {
   Groups& all = groups();
   const std::lock_guard guard(all.mutex);
-  const auto known = all.of.find(world_rank);
+  const auto known = all.of.find(ranks);
   return known == all.of.end() ? nullptr : known->second;
 }
 
@@ -104,7 +104,7 @@ std::shared_ptr<TuningGroup> begin_tuning(const FileGroup& of, int64_t id) try {
   group->tuner.start_with(read_decisions(of.runtime, of.comm, of.placement, of.rank));
   Groups& all = groups();
   const std::lock_guard guard(all.mutex);
-  std::shared_ptr<TuningGroup>& kept = all.of[of.world_rank];
+  std::shared_ptr<TuningGroup>& kept = all.of[of.ranks];
   if (!kept || kept->id < group->id) kept = group;
   return group;
 } catch (const std::bad_alloc&) {

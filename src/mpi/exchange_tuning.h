@@ -35,13 +35,13 @@ class TuningGroup {
 
  private:
   Runtime& runtime_;
-  const placement::Placement placement_;
+  const RankSetPtr ranks_;
   const int rank_;
 };
 
-/// The group of these ranks of MPI_COMM_WORLD in this order, or null if it has none yet. While
+/// The group of these ranks in this order, or null if it has none yet. While
 /// threads open several files of theirs at once, other ranks may have another one.
-std::shared_ptr<TuningGroup> find_tuning(const std::vector<int>& world_rank);
+std::shared_ptr<TuningGroup> find_tuning(const RankSetPtr& ranks);
 /// False if there are so many groups that a program seems to make ever new ones.
 bool room_for_tuning();
 /// A new group of the ranks, with what earlier runs decided; of several that threads make at once

@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
+#include "mpi/rank_set.h"
 #include "mpi/runtime.h"
 #include "mpiio/doze.h"
 #include "placement/placement.h"
@@ -25,8 +25,7 @@ class TuningGroup;
 /// mixed up.
 class FileGroup {
  public:
-  FileGroup(Runtime& runtime, MPI_Comm own, placement::Placement placement,
-            std::vector<int> world_rank);
+  FileGroup(Runtime& runtime, MPI_Comm own, RankSetPtr ranks);
   ~FileGroup();
   FileGroup(const FileGroup&) = delete;
   FileGroup& operator=(const FileGroup&) = delete;
@@ -36,8 +35,8 @@ class FileGroup {
 
   Runtime& runtime;
   const MPI_Comm comm;
-  const placement::Placement placement;
-  const std::vector<int> world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
+  const RankSetPtr ranks;
+  const placement::Placement& placement;  ///< the ranks'
   const int rank;
   /// Files whose accesses in a direction were all the library's.
   mpiio::Doze files_doze[2] = {mpiio::Doze(1, 8), mpiio::Doze(1, 8)};

@@ -74,7 +74,7 @@ FileState::FileState(std::shared_ptr<FileGroup> of, std::string path_, int amode
       amode(amode_),
       rank(group->rank),
       placement(group->placement),
-      world_rank(group->world_rank),
+      world_rank(group->ranks->world_rank),
       user_etype(handles().datatype_null),
       user_filetype(handles().datatype_null),
       settings_(runtime.settings) {
