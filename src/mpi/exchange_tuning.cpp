@@ -124,21 +124,19 @@ TunedAccess::TunedAccess(FileState& state) : state_(state) {
   if (turn_) announced_ = state.group->tuning->tuner.told();
 }
 
-void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const std::vector<Announcement>& all) {
+void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const Tunings& all, int64_t bytes) {
   if (announced_ == 0) return;
   TuningGroup& group = *state_.group->tuning;
-  for (const Announcement& each : all) {
-    if (each.tuning == announced_) continue;
-    if (each.tuning != 0 && !group.parted) {
+  if (all.least != announced_ || all.most != announced_) {
+    const bool some_have_none = all.least == 0 && all.most == announced_;
+    if (!some_have_none && !group.parted) {
       group.parted = true;
       state_.runtime.note("order and window are not tuned: the ranks' trials differ");
     }
     return;
   }
   if (!crosses(state_.placement, plan)) return;
-  bytes_ = 0;
-  for (const Announcement& each : all) bytes_ += each.bytes;
-  bytes_ /= int64_t(all.size());
+  bytes_ = bytes / state_.placement.ranks();
   const ExchangeKey key = {plan.direction == mpiio::Direction::write, collectives::bin_of(bytes_),
                            collectives::bin_of(plan.message), int(plan.aggregators.ranks.size()),
                            plan.stream_part > 0};

@@ -59,8 +59,9 @@ class TunedAccess {
   explicit TunedAccess(FileState& state);
   /// 0: no trial for this rank. Else the same on all ranks that would choose alike.
   uint64_t announced() const { return announced_; }
-  /// Gives the plan the pair whose turn it is, if all ranks announced the same.
-  void choose(mpiio::TwoPhasePlan& plan, const std::vector<Announcement>& all);
+  /// Gives the plan the pair whose turn it is, if all ranks announced the same. `bytes`: of all
+  /// ranks.
+  void choose(mpiio::TwoPhasePlan& plan, const Tunings& all, int64_t bytes);
   /// The access went well on all ranks, and the slowest needed so long: the same on all ranks.
   void took(int64_t ns);
 

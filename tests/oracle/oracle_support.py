@@ -88,6 +88,8 @@ class Job:
     """Which features the cases have, instead of all but AVOID."""
     tuned: bool = False
     """Order and window by trial, where the case names neither."""
+    by_nodes: bool = False
+    """Ranks agree node by node, as those of large jobs do."""
     what: str = "cases"
     """Or "programs"."""
 
@@ -111,6 +113,7 @@ class Job:
             "HAICHI_REPORT": str(self.report(folder)),
             "HAICHI_PLACEMENT": str(placement(self.nodes, self.ranks, folder)),
             "HAICHI_IO_TUNE": "on" if self.tuned else "off",
+            "HAICHI_SCALE_RANKS": "2" if self.by_nodes else "1025",
         }
 
     def report(self, folder: Path) -> Path:
