@@ -122,6 +122,9 @@ constexpr Setting kTable[] = {
     {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
+    {"report.bytes", "HAICHI_REPORT_BYTES", "", Kind::bytes, "512M", "",
+     "Most bytes that the ranks other than 0 say in a report, in even shares; a rank with more "
+     "leaves out its events, then its files."},
     {"report.events", "HAICHI_REPORT_EVENTS", "", Kind::integer, "4096", "",
      "Most trace events kept per rank; later ones are counted, not kept."},
     {"report.file", "HAICHI_REPORT", "", Kind::path, "", "",
