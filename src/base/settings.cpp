@@ -125,11 +125,17 @@ constexpr Setting kTable[] = {
     {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
+    {"report.bytes", "HAICHI_REPORT_BYTES", "", Kind::bytes, "512M", "",
+     "Most bytes that the ranks other than 0 say in a report, in even shares; a rank with more "
+     "leaves out its events, then its files."},
     {"report.events", "HAICHI_REPORT_EVENTS", "", Kind::integer, "4096", "",
      "Most trace events kept per rank; later ones are counted, not kept."},
     {"report.file", "HAICHI_REPORT", "", Kind::path, "", "",
      "File to write the run report to (haichi.report/1) at MPI_Finalize; %j is the job's id, %p "
      "the process id of rank 0."},
+    {"scale.ranks", "HAICHI_SCALE_RANKS", "", Kind::integer, "1025", "",
+     "From so many ranks on, of a file or a communicator, ranks agree node by node: no rank knows "
+     "all others' accesses, and file domains are even."},
     {"start.wait", "HAICHI_START_WAIT", "", Kind::integer, "10", "",
      "Seconds that the ranks wait at MPI_Init for one that may have been started without haichi, "
      "before all go on without it."},

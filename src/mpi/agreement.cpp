@@ -9,7 +9,8 @@
 #include "base/os.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
-#include "mpi/small_messages.h"
+#include "mpiio/node_letters.h"
+#include "plan/small_messages.h"
 
 namespace haichi::mpi {
 namespace {
@@ -17,12 +18,7 @@ namespace {
 // Tags on a file's own communicator; data messages use 0.
 constexpr int kSizeTag = 1;
 constexpr int kAccessTag = 2;
-
-plan::Extent hull_of(const Announcement& a) { return {a.hull_begin, a.hull_end}; }
-
-bool meets(const plan::Extent& a, const plan::Extent& b) {
-  return !a.empty() && !b.empty() && a.begin < b.end && b.begin < a.end;
-}
+constexpr int kNodeTag = 4;
 
 struct Letter {
   int peer;
@@ -37,7 +33,7 @@ std::vector<Letter> own_descriptions(const FileState& state, const mpiio::TwoPha
   const std::vector<int>& aggregators = plan.aggregators.ranks;
   for (size_t a = 0; a < aggregators.size(); ++a) {
     const plan::Extent hull = plan.domains.hull(int(a));
-    if (aggregators[a] != state.rank && meets(hull_of(announced), hull))
+    if (aggregators[a] != state.rank && mpiio::meets(announced.hull(), hull))
       letters.push_back(
           {aggregators[a], own.encode(own.position_of(hull.begin), own.position_of(hull.end))});
   }
@@ -51,7 +47,7 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
                                                              std::vector<Letter> letters,
                                                              const std::vector<int>& from) {
   const plan::PeerOrder order(state.placement, issue_order, state.rank);
-  SmallMessages sizes(order), bodies(order);
+  plan::SmallMessages sizes(order), bodies(order);
   std::vector<std::vector<std::byte>*> received;
   for (const int peer : from) received.push_back(&sizes.receive_from(peer, sizeof(int64_t)));
   for (const Letter& letter : letters) {
@@ -91,7 +87,8 @@ uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
   return hash;
 }
 
-Announcement announce(FileState& state, const mpiio::Access& access, int64_t window) {
+Announcement announce(FileState& state, mpiio::Direction direction, const mpiio::Access& access,
+                      int64_t window) {
   Announcement a = {};
   a.window = window > 0 && state.ready_as_aggregator() ? window : 0;
   a.file_size = -1;
@@ -101,8 +98,11 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
   a.bytes = access.end() - access.begin();
   a.blocks = access.blocks();
   const mpiio::AggregatorFile file = state.aggregator_file();
+  // Where the file ends matters to who reads, and one rank of each node is enough to ask.
   struct stat facts;
-  if (file.fd >= 0 && file.os->fstat(file.fd, &facts) == 0) a.file_size = facts.st_size;
+  if (direction == mpiio::Direction::read && file.fd >= 0 && state.is_aggregator() &&
+      file.os->fstat(file.fd, &facts) == 0)
+    a.file_size = facts.st_size;
   if (!access.empty() && access.footprint() <= 4096) {
     const std::vector<std::byte> encoded = access.encode(access.begin(), access.end());
     if (encoded.size() <= sizeof a.encoded) {
@@ -113,12 +113,39 @@ Announcement announce(FileState& state, const mpiio::Access& access, int64_t win
   return a;
 }
 
-Result<std::vector<Announcement>> agree(FileState& state, const Announcement& own) {
-  std::vector<Announcement> all(size_t(state.placement.ranks()));
+namespace {
+
+Result<Agreement> agree_by_nodes(FileState& state, const Announcement& own) {
+  Agreement agreed;
+  agreed.by_nodes = std::make_unique<mpiio::NodeAgreement>(state.placement, state.rank, own,
+                                                           state.aggregator_ranks());
+  mpiio::NodeAgreement& talks = *agreed.by_nodes;
+  if (auto done =
+          Executor(state.comm, kNodeTag, nullptr, nullptr, state.waiting()).run(talks, talks);
+      !done)
+    return tl::unexpected(done.error());
+  const mpiio::NodeWord& total = talks.total();
+  agreed.window = total.window;
+  agreed.file_size = total.file_size;
+  agreed.tunings = {total.tuning_least, total.tuning_most};
+  return agreed;
+}
+
+}  // namespace
+
+Result<Agreement> agree(FileState& state, const Announcement& own) {
+  if (state.runtime.works_by_nodes(state.placement.ranks())) return agree_by_nodes(state, own);
+  Agreement agreed;
+  agreed.all.resize(size_t(state.placement.ranks()));
   static_assert(sizeof own <= NodeBoard::kMostBytes);
-  if (!state.group->allgather(&own, sizeof own, all.data(), state.waiting()))
+  if (!state.group->allgather(&own, sizeof own, agreed.all.data(), state.waiting()))
     return fail(EIO, "the ranks of {} cannot agree", state.path);
-  return all;
+  mpiio::NodeWord total;
+  for (const Announcement& each : agreed.all) total.add(mpiio::word_of(each));
+  agreed.window = total.window;
+  agreed.file_size = total.file_size;
+  agreed.tunings = {total.tuning_least, total.tuning_most};
+  return agreed;
 }
 
 Result<std::vector<mpiio::Access>> announced_accesses(const std::vector<Announcement>& all,
@@ -134,44 +161,100 @@ Result<std::vector<mpiio::Access>> announced_accesses(const std::vector<Announce
   return accesses;
 }
 
-Result<std::vector<mpiio::Access>> collect_accesses(FileState& state,
-                                                    const mpiio::TwoPhasePlan& plan,
-                                                    const std::vector<Announcement>& announcements,
-                                                    const std::vector<mpiio::Access>& announced,
-                                                    const mpiio::Access& own) {
-  const std::vector<int>& aggregators = plan.aggregators.ranks;
-  const auto me = std::find(aggregators.begin(), aggregators.end(), state.rank);
-  std::vector<mpiio::Access> others;
+namespace {
+
+/// What is to be had without asking anybody, and the ranks whose accesses are to be asked for, of
+/// those that touch this rank's domain.
+struct Known {
+  std::vector<std::pair<int, mpiio::Access>> accesses;
   std::vector<int> unknown;
-  bool any_large = false;
-  for (const Announcement& a : announcements)
-    any_large = any_large || (!hull_of(a).empty() && a.encoded_size == 0);
-  if (me != aggregators.end()) {
-    const plan::Extent domain = plan.domains.hull(int(me - aggregators.begin()));
-    others.resize(announcements.size());
-    for (int peer = 0; peer < int(others.size()); ++peer) {
-      const Announcement& a = announcements[size_t(peer)];
-      if (!meets(hull_of(a), domain)) continue;
-      if (peer == state.rank) {
-        others[size_t(peer)] = own;
-      } else if (a.encoded_size == 0) {
-        unknown.push_back(peer);
-      } else {
-        others[size_t(peer)] = announced[size_t(peer)];
-      }
+  bool any_large = false;  ///< on all ranks alike
+};
+
+Known from_all(const FileState& state, const Agreement& agreed,
+               const std::vector<mpiio::Access>& all, const plan::Extent* domain) {
+  Known known;
+  for (const Announcement& a : agreed.all) known.any_large = known.any_large || a.is_large();
+  for (int peer = 0; domain != nullptr && peer < int(agreed.all.size()); ++peer) {
+    const Announcement& a = agreed.all[size_t(peer)];
+    if (!mpiio::meets(a.hull(), *domain) || peer == state.rank) continue;
+    if (a.encoded_size == 0)
+      known.unknown.push_back(peer);
+    else
+      known.accesses.emplace_back(peer, all[size_t(peer)]);
+  }
+  return known;
+}
+
+/// The speakers of the nodes write to the aggregators whose domains their nodes' bytes may touch.
+Result<Known> from_speakers(FileState& state, const mpiio::TwoPhasePlan& plan,
+                            const mpiio::NodeAgreement& talks, const plan::Extent* domain) {
+  const placement::Placement& placement = state.placement;
+  std::vector<Letter> letters;
+  const std::vector<int>& aggregators = plan.aggregators.ranks;
+  const plan::Extent of_node =
+      talks.speaks() ? talks.words()[size_t(placement.node_of(state.rank))].hull() : plan::Extent{};
+  const mpiio::NodeLetters of_ranks(talks.of_node());
+  for (size_t a = 0; a < aggregators.size() && !of_node.empty(); ++a) {
+    const plan::Extent hull = plan.domains.hull(int(a));
+    if (mpiio::meets(of_node, hull)) letters.push_back({aggregators[a], of_ranks.to(hull)});
+  }
+  std::vector<int> from, nodes;
+  for (int node = 0; domain != nullptr && node < placement.nodes(); ++node) {
+    if (!mpiio::meets(talks.words()[size_t(node)].hull(), *domain)) continue;
+    nodes.push_back(node);
+    from.push_back(mpiio::speaker_of(placement, node));
+  }
+  Known known;
+  known.any_large = talks.total().large > 0;
+  if (letters.empty() && from.empty()) return known;
+  auto received = exchange_letters(state, plan.order, std::move(letters), from);
+  if (!received) return tl::unexpected(received.error());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    auto entries = mpiio::read_letter(placement, nodes[i], (*received)[i]);
+    if (!entries) return tl::unexpected(entries.error());
+    for (mpiio::LetterEntry& each : *entries) {
+      if (each.rank == state.rank) continue;
+      if (each.large)
+        known.unknown.push_back(each.rank);
+      else
+        known.accesses.emplace_back(each.rank, std::move(each.access));
     }
   }
-  if (!any_large) return others;
-  auto letters = exchange_letters(
-      state, plan.order, own_descriptions(state, plan, announcements[size_t(state.rank)], own),
-      unknown);
-  if (!letters) return tl::unexpected(letters.error());
-  for (size_t i = 0; i < unknown.size(); ++i) {
-    auto access = mpiio::Access::decode((*letters)[i]);
-    if (!access) return tl::unexpected(access.error());
-    others[size_t(unknown[i])] = std::move(*access);
+  return known;
+}
+
+}  // namespace
+
+Result<mpiio::AccessList> collect_accesses(FileState& state, const mpiio::TwoPhasePlan& plan,
+                                           const Agreement& agreed, const Announcement& announced,
+                                           const std::vector<mpiio::Access>& all,
+                                           const mpiio::Access& own) {
+  const std::vector<int>& aggregators = plan.aggregators.ranks;
+  const auto me = std::find(aggregators.begin(), aggregators.end(), state.rank);
+  plan::Extent domain;
+  if (me != aggregators.end()) domain = plan.domains.hull(int(me - aggregators.begin()));
+  const plan::Extent* const mine = me != aggregators.end() ? &domain : nullptr;
+  Result<Known> known = agreed.by_nodes ? from_speakers(state, plan, *agreed.by_nodes, mine)
+                                        : from_all(state, agreed, all, mine);
+  if (!known) return tl::unexpected(known.error());
+  auto& accesses = known->accesses;
+  if (mine && mpiio::meets(announced.hull(), domain)) accesses.emplace_back(state.rank, own);
+  if (known->any_large) {
+    auto letters = exchange_letters(state, plan.order,
+                                    own_descriptions(state, plan, announced, own), known->unknown);
+    if (!letters) return tl::unexpected(letters.error());
+    for (size_t i = 0; i < known->unknown.size(); ++i) {
+      auto access = mpiio::Access::decode((*letters)[i]);
+      if (!access) return tl::unexpected(access.error());
+      accesses.emplace_back(known->unknown[i], std::move(*access));
+    }
   }
-  return others;
+  std::sort(accesses.begin(), accesses.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  mpiio::AccessList list;
+  for (auto& [rank, access] : accesses) list.add(rank, std::move(access));
+  return list;
 }
 
 }  // namespace haichi::mpi

@@ -4,7 +4,6 @@
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/compat/nonblocking_alltoall.h"
-#include "mpi/discover.h"
 #include "mpi/private_comm.h"
 
 namespace haichi::mpi {
@@ -20,21 +19,14 @@ std::optional<Neighbourhood> agreed_neighbourhood(MPI_Comm comm) {
   return agree_on_neighbourhood(mine, true, comm) ? std::move(mine) : std::nullopt;
 }
 
-/// The placement of a communicator that may be taken. The same answer on all of its ranks.
-std::optional<placement::Placement> placement_if_taken(const Runtime& runtime,
-                                                       const std::vector<int>& world_rank) {
-  auto placement = runtime.world.subset(world_rank);
-  if (never_taken(runtime, placement)) return std::nullopt;
-  return placement;
-}
-
 }  // namespace
 
-CommPeers::CommPeers(placement::Placement p, int me, std::vector<int> world, MessageTag own,
-                     std::vector<int> all, std::optional<Neighbourhood> near)
-    : placement(std::move(p)),
+CommPeers::CommPeers(RankSetPtr of, int me, MessageTag own, std::vector<int> all,
+                     std::optional<Neighbourhood> near)
+    : ranks(std::move(of)),
+      placement(*ranks->placement),
       rank(me),
-      world_rank(std::move(world)),
+      world_rank(ranks->world_rank),
       tags(std::move(all)),
       neighbourhood(std::move(near)),
       own_tag_(std::move(own)) {}
@@ -88,10 +80,8 @@ void prepare_nonblocking(MPI_Comm comm) {
       real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
       real().Comm_rank(comm, &rank) != MPI_SUCCESS)
     return;
-  auto world_rank = world_ranks(comm);
-  if (!world_rank) return;
-  auto placement = placement_if_taken(*runtime, *world_rank);
-  if (!placement) return;
+  RankSetPtr ranks = ranks_of(comm);
+  if (!ranks || never_taken(*runtime, *ranks->placement)) return;
   CommAttachment* const attachment = attachment_of(comm);
   MessageTag own;
   std::vector<int> tags = tell_tags(comm, attachment ? own.value() : MessageTag::kNone);
@@ -100,9 +90,8 @@ void prepare_nonblocking(MPI_Comm comm) {
     return;
   }
   auto neighbourhood = agreed_neighbourhood(comm);
-  attachment->peers =
-      std::make_shared<CommPeers>(*std::move(placement), rank, *std::move(world_rank),
-                                  std::move(own), std::move(tags), std::move(neighbourhood));
+  attachment->peers = std::make_shared<CommPeers>(std::move(ranks), rank, std::move(own),
+                                                  std::move(tags), std::move(neighbourhood));
 }
 
 std::shared_ptr<CommPeers> peers_of(MPI_Comm comm) {

@@ -15,6 +15,7 @@
 #include "mpi/comm_state.h"
 #include "mpi/message_tags.h"
 #include "mpi/neighbourhood.h"
+#include "mpi/rank_set.h"
 #include "placement/placement.h"
 
 namespace haichi::mpi {
@@ -29,8 +30,8 @@ class CommPeers {
     std::atomic<int64_t> ns = 0;  ///< that this rank was in calls that begin or complete them
   };
 
-  CommPeers(placement::Placement placement, int rank, std::vector<int> world_rank, MessageTag own,
-            std::vector<int> tags, std::optional<Neighbourhood> neighbourhood);
+  CommPeers(RankSetPtr ranks, int rank, MessageTag own, std::vector<int> tags,
+            std::optional<Neighbourhood> neighbourhood);
   CommPeers(const CommPeers&) = delete;
   CommPeers& operator=(const CommPeers&) = delete;
 
@@ -39,10 +40,11 @@ class CommPeers {
   /// What is to be said of this communicator in the report; empty except on its rank 0.
   std::vector<CollectiveRecord> records() const;
 
-  const placement::Placement placement;
-  const int rank;                     ///< this one's
-  const std::vector<int> world_rank;  ///< of each rank: its rank on message_comm()
-  const std::vector<int> tags;        ///< under which each rank receives
+  const RankSetPtr ranks;
+  const placement::Placement& placement;  ///< the ranks'
+  const int rank;                         ///< this one's
+  const std::vector<int>& world_rank;     ///< of each rank: its rank on message_comm()
+  const std::vector<int> tags;            ///< under which each rank receives
   /// Set where the communicator has a topology, on all ranks or on none.
   const std::optional<Neighbourhood> neighbourhood;
 

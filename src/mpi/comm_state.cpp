@@ -7,7 +7,6 @@
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
-#include "mpi/discover.h"
 #include "mpi/private_comm.h"
 #include "mpi/selection_rules.h"
 #include "topology/seats.h"
@@ -49,11 +48,8 @@ void predict(CommState& state) {
 std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   int inter = 0;
   if (real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return nullptr;
-  const auto ranks = world_ranks(comm);
-  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end())
-    return nullptr;  // spawned or connected: they may be without haichi
-  auto placement = runtime.world.subset(*ranks);
-  if (never_taken(runtime, placement)) return nullptr;
+  RankSetPtr ranks = ranks_of(comm);
+  if (!ranks || never_taken(runtime, *ranks->placement)) return nullptr;
   const MPI_Comm own = take_private_comm(comm);
   if (own == handles().comm_null) {
     runtime.note("collectives of a communicator are the library's: haichi has too many of its own");
@@ -65,7 +61,7 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
     int rank = 0;
     real().Comm_rank(own, &rank);
     neighbourhood = neighbourhood_of(comm);
-    state = std::make_unique<CommState>(runtime, own, std::move(placement), rank);
+    state = std::make_unique<CommState>(runtime, own, std::move(ranks), rank);
   } catch (const std::bad_alloc&) {
   }
   if (agree_on_neighbourhood(neighbourhood, state != nullptr, own)) {
@@ -93,8 +89,8 @@ bool never_taken(const Runtime& runtime, const placement::Placement& placement) 
   return enable == "off" || placement.ranks() < 2 || (placement.nodes() < 2 && enable != "on");
 }
 
-CommState::CommState(Runtime& r, MPI_Comm o, placement::Placement p, int me)
-    : runtime(r), own(o), placement(std::move(p)), rank(me) {
+CommState::CommState(Runtime& r, MPI_Comm o, RankSetPtr of, int me)
+    : runtime(r), own(o), ranks(std::move(of)), placement(*ranks->placement), rank(me) {
   if (auto traffic = collectives::Traffic::make(placement, topology::Shape{}))
     model_.emplace(Model{{}, *std::move(traffic), collectives::kPruneFactorUnknown});
 }
@@ -166,11 +162,9 @@ Result<std::vector<int>> CommState::seats(const machine::Machine& machine,
     // Those of the nodes of MPI_COMM_WORLD, of which the communicator may have some.
     if (machine.seats.size() != size_t(runtime.world.nodes()))
       return fail(EINVAL, "{} seats for {} nodes", machine.seats.size(), runtime.world.nodes());
-    const auto ranks = world_ranks(own);
-    if (!ranks) return tl::unexpected(ranks.error());
     std::vector<int> taken;
     for (int node = 0; node < placement.nodes(); ++node) {
-      const int first = (*ranks)[size_t(placement.ranks_on(node)[0])];
+      const int first = ranks->world_rank[size_t(placement.ranks_on(node)[0])];
       taken.push_back(machine.seats[size_t(runtime.world.node_of(first))]);
     }
     return taken;

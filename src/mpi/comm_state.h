@@ -15,6 +15,7 @@
 #include "collectives/selection.h"
 #include "mpi/collective_report.h"
 #include "mpi/neighbourhood.h"
+#include "mpi/rank_set.h"
 #include "mpi/runtime.h"
 #include "placement/placement.h"
 #include "topology/shape.h"
@@ -46,7 +47,7 @@ struct Tuned {
 /// demands of collectives.
 class CommState {
  public:
-  CommState(Runtime& runtime, MPI_Comm own, placement::Placement placement, int rank);
+  CommState(Runtime& runtime, MPI_Comm own, RankSetPtr ranks, int rank);
   CommState(const CommState&) = delete;
   CommState& operator=(const CommState&) = delete;
 
@@ -65,7 +66,8 @@ class CommState {
 
   Runtime& runtime;
   const MPI_Comm own;
-  const placement::Placement placement;
+  const RankSetPtr ranks;
+  const placement::Placement& placement;  ///< the ranks'
   const int rank;
   /// Set where the program's communicator has a topology, on all ranks or on none.
   std::optional<Neighbourhood> neighbourhood;

@@ -24,7 +24,7 @@ constexpr int kCyclesUnderWay = 2;
 
 struct Groups {
   std::mutex mutex;
-  std::map<std::vector<int>, std::shared_ptr<TuningGroup>> of;
+  std::map<RankSetPtr, std::shared_ptr<TuningGroup>> of;
 };
 
 Groups& groups() {
@@ -66,20 +66,20 @@ TuningGroup::TuningGroup(const FileGroup& group, int64_t own_id)
     : id(own_id),
       tuner(selection_rules(group.runtime.settings, TrialsAre::asked_for)),
       runtime_(group.runtime),
-      placement_(group.placement),
+      ranks_(group.ranks),
       rank_(group.rank) {}
 
 void TuningGroup::keep() const {
   if (rank_ != 0) return;
-  write_decisions(runtime_, placement_, tuner.decided());
+  write_decisions(runtime_, *ranks_->placement, tuner.decided());
   for (const auto& [key, tuned] : tuner.keys())
-    keep_collective_record(record_of(key, tuned, placement_));
+    keep_collective_record(record_of(key, tuned, *ranks_->placement));
 }
 
-std::shared_ptr<TuningGroup> find_tuning(const std::vector<int>& world_rank) {
+std::shared_ptr<TuningGroup> find_tuning(const RankSetPtr& ranks) {
   Groups& all = groups();
   const std::lock_guard guard(all.mutex);
-  const auto known = all.of.find(world_rank);
+  const auto known = all.of.find(ranks);
   return known == all.of.end() ? nullptr : known->second;
 }
 
@@ -94,7 +94,7 @@ std::shared_ptr<TuningGroup> begin_tuning(const FileGroup& of, int64_t id) try {
   group->tuner.start_with(read_decisions(of.runtime, of.comm, of.placement, of.rank));
   Groups& all = groups();
   const std::lock_guard guard(all.mutex);
-  std::shared_ptr<TuningGroup>& kept = all.of[of.world_rank];
+  std::shared_ptr<TuningGroup>& kept = all.of[of.ranks];
   if (!kept || kept->id < group->id) kept = group;
   return group;
 } catch (const std::bad_alloc&) {
@@ -114,21 +114,19 @@ TunedAccess::TunedAccess(FileState& state) : state_(state) {
   if (turn_) announced_ = state.group->tuning->tuner.told();
 }
 
-void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const std::vector<Announcement>& all) {
+void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const Tunings& all, int64_t bytes) {
   if (announced_ == 0) return;
   TuningGroup& group = *state_.group->tuning;
-  for (const Announcement& each : all) {
-    if (each.tuning == announced_) continue;
-    if (each.tuning != 0 && !group.parted) {
+  if (all.least != announced_ || all.most != announced_) {
+    const bool some_have_none = all.least == 0 && all.most == announced_;
+    if (!some_have_none && !group.parted) {
       group.parted = true;
       state_.runtime.note("order and window are not tuned: the ranks' trials differ");
     }
     return;
   }
   if (!crosses(state_.placement, plan)) return;
-  bytes_ = 0;
-  for (const Announcement& each : all) bytes_ += each.bytes;
-  bytes_ /= int64_t(all.size());
+  bytes_ = bytes / state_.placement.ranks();
   const ExchangeKey key = {plan.direction == mpiio::Direction::write, collectives::bin_of(bytes_),
                            collectives::bin_of(plan.message), int(plan.aggregators.ranks.size()),
                            plan.stream_part > 0};

@@ -35,13 +35,13 @@ class TuningGroup {
 
  private:
   Runtime& runtime_;
-  const placement::Placement placement_;
+  const RankSetPtr ranks_;
   const int rank_;
 };
 
-/// The group of these ranks of MPI_COMM_WORLD in this order, or null if it has none yet. While
+/// The group of these ranks in this order, or null if it has none yet. While
 /// threads open several files of theirs at once, other ranks may have another one.
-std::shared_ptr<TuningGroup> find_tuning(const std::vector<int>& world_rank);
+std::shared_ptr<TuningGroup> find_tuning(const RankSetPtr& ranks);
 /// False if there are so many groups that a program seems to make ever new ones.
 bool room_for_tuning();
 /// A new group of the ranks, with what earlier runs decided; of several that threads make at once
@@ -59,8 +59,9 @@ class TunedAccess {
   explicit TunedAccess(FileState& state);
   /// 0: no trial for this rank. Else the same on all ranks that would choose alike.
   uint64_t announced() const { return announced_; }
-  /// Gives the plan the pair whose turn it is, if all ranks announced the same.
-  void choose(mpiio::TwoPhasePlan& plan, const std::vector<Announcement>& all);
+  /// Gives the plan the pair whose turn it is, if all ranks announced the same. `bytes`: of all
+  /// ranks.
+  void choose(mpiio::TwoPhasePlan& plan, const Tunings& all, int64_t bytes);
   /// The access went well on all ranks, and the slowest needed so long: the same on all ranks.
   void took(int64_t ns);
 

@@ -8,7 +8,6 @@
 #include "mpi/access_summary.h"
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
-#include "mpi/discover.h"
 #include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/private_comm.h"
@@ -35,24 +34,19 @@ Groups& groups() {
   return *instance;
 }
 
-/// No message is sent. All ranks of a group kept it, or none did.
-std::shared_ptr<FileGroup> find_group(MPI_Comm comm) {
+/// All ranks of a group kept it, or none did.
+std::shared_ptr<FileGroup> find_group(const RankSetPtr& ranks) {
   Groups& all = groups();
   const std::lock_guard guard(all.mutex);
-  for (const auto& group : all.kept) {
-    int alike = MPI_UNEQUAL;
-    if (real().Comm_compare(comm, group->comm, &alike) == MPI_SUCCESS && alike == MPI_CONGRUENT)
-      return group;
-  }
+  for (const auto& group : all.kept)
+    if (group->ranks == ranks) return group;
   return nullptr;
 }
 
 /// This rank's, before the ranks agree on it; owns `own` if it is made.
-std::shared_ptr<FileGroup> own_group(Runtime& runtime, MPI_Comm own) try {
-  auto where = placement_of(own, runtime.world);
-  auto world_rank = world_ranks(own);
-  if (!where || !world_rank || !can_summarize()) return nullptr;
-  return std::make_shared<FileGroup>(runtime, own, std::move(*where), std::move(*world_rank));
+std::shared_ptr<FileGroup> own_group(Runtime& runtime, MPI_Comm own, const RankSetPtr& ranks) try {
+  if (!can_summarize()) return nullptr;
+  return std::make_shared<FileGroup>(runtime, own, ranks);
 } catch (const std::bad_alloc&) {
   return nullptr;  // before the ranks meet: one that does not come makes the others wait
 }
@@ -78,7 +72,7 @@ bool room_for_group() {
 }  // namespace
 
 std::shared_ptr<FileGroup> group_of_all(Runtime& runtime, MPI_Comm own) {
-  auto group = own_group(runtime, own);
+  auto group = own_group(runtime, own, ranks_of_world());
   if (!group) {
     log(LogLevel::error, "out of memory when a file is opened; the job ends");
     end_job(kOutOfMemoryExit);
@@ -90,11 +84,11 @@ std::shared_ptr<FileGroup> group_of_all(Runtime& runtime, MPI_Comm own) {
   return group;
 }
 
-FileGroup::FileGroup(Runtime& r, MPI_Comm own, placement::Placement p, std::vector<int> world)
+FileGroup::FileGroup(Runtime& r, MPI_Comm own, RankSetPtr of)
     : runtime(r),
       comm(own),
-      placement(std::move(p)),
-      world_rank(std::move(world)),
+      ranks(std::move(of)),
+      placement(*ranks->placement),
       rank(rank_in(own)),
       ways(r) {}
 
@@ -134,15 +128,17 @@ std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
   if (comm == handles().comm_null || real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2)
     return nullptr;
   const bool may_keep = !runtime.threads_may_write;
-  if (auto known = may_keep ? find_group(comm) : nullptr) return known;
+  const RankSetPtr ranks = ranks_of(comm);
+  if (!ranks) return nullptr;
+  if (auto known = may_keep ? find_group(ranks) : nullptr) return known;
   const MPI_Comm own = take_private_comm(comm);
   if (own == handles().comm_null) return nullptr;
   if (may_keep && own == asking_comm() && runtime.settings.text("io.tune") == "off")
     return group_of_all(runtime, own);
-  auto group = own_group(runtime, own);
+  auto group = own_group(runtime, own, ranks);
   // The first rank names the group; the smallest of all answers is the agreed one.
   enum { made, named, room, tuned, least_tuning, minus_greatest_tuning, answers };
-  const auto tuning = group ? find_tuning(group->world_rank) : nullptr;
+  const auto tuning = group ? find_tuning(ranks) : nullptr;
   int64_t answer[answers] = {group != nullptr,
                              INT64_MAX,
                              may_keep && room_for_group(),

@@ -10,10 +10,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "mpi/compat/waiting.h"
 #include "mpi/node_board.h"
+#include "mpi/rank_set.h"
 #include "mpi/runtime.h"
 #include "mpi/way_trials.h"
 #include "mpiio/doze.h"
@@ -28,8 +28,7 @@ class TuningGroup;
 /// mixed up.
 class FileGroup {
  public:
-  FileGroup(Runtime& runtime, MPI_Comm own, placement::Placement placement,
-            std::vector<int> world_rank);
+  FileGroup(Runtime& runtime, MPI_Comm own, RankSetPtr ranks);
   ~FileGroup();
   FileGroup(const FileGroup&) = delete;
   FileGroup& operator=(const FileGroup&) = delete;
@@ -39,8 +38,8 @@ class FileGroup {
 
   Runtime& runtime;
   const MPI_Comm comm;
-  const placement::Placement placement;
-  const std::vector<int> world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
+  const RankSetPtr ranks;
+  const placement::Placement& placement;  ///< the ranks'
   const int rank;
   /// Files whose accesses in a direction were all the library's.
   mpiio::Doze files_doze[2] = {mpiio::Doze(1, 8), mpiio::Doze(1, 8)};

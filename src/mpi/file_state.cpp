@@ -74,7 +74,7 @@ FileState::FileState(std::shared_ptr<FileGroup> of, std::string path_, int amode
       amode(amode_),
       rank(group->rank),
       placement(group->placement),
-      world_rank(group->world_rank),
+      world_rank(group->ranks->world_rank),
       user_etype(handles().datatype_null),
       user_filetype(handles().datatype_null),
       settings_(runtime.settings) {
@@ -101,7 +101,7 @@ void FileState::remember_types(MPI_Datatype etype, MPI_Datatype filetype, bool s
 }
 
 void FileState::take_hints(MPI_Info info) {
-  aggregators_.clear();
+  aggregators_.ranks.clear();
   for (const auto& [key, value] : hints_of(info)) {
     if (const auto each = ranks_of_each_node(value); key == "cb_config_list" && each) {
       (void)settings_.set("io.per_node", std::to_string(*each), "hint");
@@ -160,7 +160,7 @@ void FileState::take_striping(const Striping& striping) {
   };
   take("io.stripe_unit", striping.unit);
   take("io.stripes", striping.count);
-  aggregators_.clear();
+  aggregators_.ranks.clear();
 }
 
 void FileState::give_hints(MPI_Info info) const {
@@ -266,10 +266,8 @@ bool FileState::wants_tuning() const {
          settings_.source("io.order") == "default" && settings_.source("io.window") == "default";
 }
 
-const std::vector<int>& FileState::aggregator_ranks() {
-  if (aggregators_.empty()) {
-    aggregators_ = mpiio::aggregators_for(placement, options()).ranks;
-  }
+const plan::Aggregators& FileState::aggregators() {
+  if (aggregators_.ranks.empty()) aggregators_ = mpiio::aggregators_for(placement, options());
   return aggregators_;
 }
 

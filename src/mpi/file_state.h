@@ -112,7 +112,8 @@ class FileState : public std::enable_shared_from_this<FileState> {
 
   /// Number of aggregators and the rest as the hints say; equal on all ranks if the hints are.
   mpiio::TwoPhaseOptions options() const;
-  const std::vector<int>& aggregator_ranks();
+  const plan::Aggregators& aggregators();
+  const std::vector<int>& aggregator_ranks() { return aggregators().ranks; }
   bool is_aggregator();
   mpiio::AggregatorFile aggregator_file() const;
   mpiio::Holes holes() const;
@@ -213,9 +214,9 @@ class FileState : public std::enable_shared_from_this<FileState> {
     std::vector<int> aggregators;
     friend bool operator==(const MemoryAsked&, const MemoryAsked&) = default;
   };
-  MemoryAsked memory_asked_;      // of the last access
-  bool streams_agreed_ = false;   // of that one: all nodes have got what they need for streams
-  std::vector<int> aggregators_;  // of the options in force; empty: to be computed
+  MemoryAsked memory_asked_;       // of the last access
+  bool streams_agreed_ = false;    // of that one: all nodes have got what they need for streams
+  plan::Aggregators aggregators_;  // of the options in force; none: to be computed
 };
 
 /// The open files of this process.

@@ -20,8 +20,8 @@
 
 #include "base/clock.h"
 #include "base/os.h"
-#include "mpi/small_messages.h"
 #include "plan/issue_order.h"
+#include "plan/small_messages.h"
 
 namespace haichi::mpi {
 
@@ -171,7 +171,7 @@ class NodeMemory::Talks {
   /// From the first rank to the others.
   template <class T>
   Status tell(T& value) {
-    SmallMessages messages(order_);
+    plan::SmallMessages messages(order_);
     std::vector<std::byte>* received = nullptr;
     if (leads())
       for (const int peer : members_.subspan(1)) messages.send_to(peer, bytes_of(value));
@@ -184,7 +184,7 @@ class NodeMemory::Talks {
 
   /// True on the first rank if it is on all ranks.
   Result<bool> all(bool mine) {
-    SmallMessages messages(order_);
+    plan::SmallMessages messages(order_);
     std::vector<std::vector<std::byte>*> received;
     if (leads())
       for (const int peer : members_.subspan(1))

@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
-#include "mpi/discover.h"
+#include "mpi/rank_set.h"
 #include "mpi/runtime.h"
 
 namespace haichi::mpi {
@@ -25,7 +22,7 @@ struct PrivateComms {
   int count = 0;         // that are there
   unsigned created = 0;  // that this rank was the first rank of
   struct Shared {
-    size_t hash;
+    RankSetPtr ranks;
     MPI_Comm comm;
   };
   std::vector<Shared> of_groups;  // kept until MPI_Finalize
@@ -36,26 +33,12 @@ PrivateComms& all() {
   return *instance;
 }
 
-size_t hash_of(const std::vector<int>& ranks) {
-  const std::string_view bytes(reinterpret_cast<const char*>(ranks.data()),
-                               ranks.size() * sizeof ranks[0]);
-  return std::hash<std::string_view>()(bytes);
-}
-
-bool is_world(const std::vector<int>& ranks) {
-  if (int(ranks.size()) != Runtime::get()->world.ranks()) return false;
-  for (size_t r = 0; r < ranks.size(); ++r)
-    if (ranks[r] != int(r)) return false;
-  return true;
-}
-
 /// That of a communicator of the same ranks: all of them have it or none.
-MPI_Comm find_shared(const std::vector<int>& ranks, size_t hash) {
+MPI_Comm find_shared(const RankSetPtr& ranks) {
   PrivateComms& comms = all();
   const std::lock_guard guard(comms.mutex);
   for (const PrivateComms::Shared& each : comms.of_groups)
-    if (each.hash == hash)
-      if (const auto known = world_ranks(each.comm); known && *known == ranks) return each.comm;
+    if (each.ranks == ranks) return each.comm;
   return handles().comm_null;
 }
 
@@ -134,20 +117,19 @@ MPI_Comm take_private_comm(MPI_Comm comm) {
       real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
       real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2)
     return none;
-  const auto ranks = world_ranks(comm);
-  if (!ranks || std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) != ranks->end()) return none;
-  const size_t hash = hash_of(*ranks);
-  if (comms.shared && is_world(*ranks)) return comms.world;
+  const RankSetPtr ranks = ranks_of(comm);
+  if (!ranks) return none;
+  if (comms.shared && ranks == ranks_of_world()) return comms.world;
   if (comms.shared)
-    if (const MPI_Comm known = find_shared(*ranks, hash); known != none) return known;
-  const int tag = agree_on_room(comm, *ranks);
+    if (const MPI_Comm known = find_shared(ranks); known != none) return known;
+  const int tag = agree_on_room(comm, ranks->world_rank);
   if (tag < 0) return none;
-  const MPI_Comm own = created(*ranks, tag);
+  const MPI_Comm own = created(ranks->world_rank, tag);
   const std::lock_guard guard(comms.mutex);
   if (own == none)
     --comms.count;
   else if (comms.shared)
-    comms.of_groups.push_back({hash, own});
+    comms.of_groups.push_back({ranks, own});
   return own;
 }
 

@@ -160,24 +160,73 @@ json of_this_rank(Runtime& runtime) {
           {"notes", runtime.notes}};
 }
 
+// Most bytes of what rank 0 says, which knows the reasons, and of what all others say.
+constexpr int64_t kOfRank0 = 64 << 20, kMostTogether = int64_t{3} << 29;
+
+/// What this rank says, in no more than its share of the bytes that all may say: MPI counts what
+/// rank 0 gathers in an int, and rank 0 has to keep it. What is left out is noted.
+std::string bounded_text(Runtime& runtime) {
+  json all = of_this_rank(runtime);
+  const int64_t together = std::min(runtime.settings.number("report.bytes"), kMostTogether);
+  const int64_t share = runtime.rank == 0 ? kOfRank0 : together / runtime.world.ranks();
+  const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
+  std::string result = text();
+  const auto leave_out = [&](const char* what, json nothing) {
+    if (int64_t(result.size()) <= share || all[what] == nothing) return;
+    if (std::string_view(what) == "events")
+      all["events_dropped"] = all["events_dropped"].get<int64_t>() + int64_t(all[what].size());
+    all[what] = std::move(nothing);
+    all["notes"]
+       [fmt::format("report.bytes: {} of a rank other than 0 are left out, {} bytes are too many",
+                    what, runtime.settings.text("report.bytes"))] = 1;
+    result = text();
+  };
+  leave_out("events", json::array());
+  leave_out("files", json::array());
+  leave_out("sent_to", json::array());
+  return result;
+}
+
 /// The texts of all ranks on rank 0, in order of rank.
-std::vector<std::string> gather(const Runtime& runtime, const std::string& own) {
+struct Texts {
+  std::string all;
+  std::vector<size_t> begins;  // of each, and the end of the last
+  bool only_rank_0 = false;    // the others' are empty
+
+  size_t size() const { return begins.empty() ? 0 : begins.size() - 1; }
+  std::string_view operator[](size_t rank) const {
+    return std::string_view(all).substr(begins[rank], begins[rank + 1] - begins[rank]);
+  }
+};
+
+Texts gather(const Runtime& runtime, const std::string& own) {
   const Handles& h = handles();
   const int ranks = runtime.world.ranks();
-  const int size = int(own.size());
+  int size = int(own.size());
   std::vector<int> sizes(size_t(runtime.rank == 0 ? ranks : 0)), begins;
   real().Gather(&size, sizeof size, h.byte, sizes.data(), sizeof size, h.byte, 0, h.comm_world);
-  int64_t total = 0;
+  int64_t total = 0, only_rank_0 = 0;
+  for (const int s : sizes) total += s;
+  // However little each rank says, millions of them may say too much together.
+  if (total > INT32_MAX) only_rank_0 = 1;
+  real().Bcast(&only_rank_0, 1, h.int64, 0, h.comm_world);
+  if (only_rank_0) {
+    std::fill(sizes.begin(), sizes.end(), 0);
+    if (runtime.rank == 0) sizes[0] = size;
+    if (runtime.rank != 0) size = 0;
+  }
+  Texts texts;
+  texts.only_rank_0 = only_rank_0 != 0;
+  total = 0;
   for (const int s : sizes) {
-    begins.push_back(int(std::min<int64_t>(total, INT32_MAX)));
+    begins.push_back(int(total));
+    texts.begins.push_back(size_t(total));
     total += s;
   }
-  std::string all(size_t(total), 0);
-  real().Gatherv(own.data(), size, h.byte, all.data(), sizes.data(), begins.data(), h.byte, 0,
+  texts.begins.push_back(size_t(total));
+  texts.all.resize(size_t(total));
+  real().Gatherv(own.data(), size, h.byte, texts.all.data(), sizes.data(), begins.data(), h.byte, 0,
                  h.comm_world);
-  std::vector<std::string> texts;
-  for (size_t r = 0; r < sizes.size(); ++r)
-    texts.push_back(all.substr(size_t(begins[r]), size_t(sizes[r])));
   return texts;
 }
 
@@ -241,6 +290,8 @@ class Merger {
 
   /// One entry for each key of each communicator: its rank 0 alone has any.
   json collectives() const { return collectives_; }
+
+  void note(const char* text) { ++notes_[text]; }
 
   json notes() const {
     json result = json::array();
@@ -360,15 +411,17 @@ std::string report_path(std::string path) {
   return path;
 }
 
-void write_on_rank_0(Runtime& runtime, const std::vector<std::string>& texts) {
+void write_on_rank_0(Runtime& runtime, const Texts& texts) {
   Merger merger;
   json ranks = json::array(), matrix = json::array(), names = json::array();
   const auto nodes = size_t(runtime.world.nodes());
   std::vector<std::vector<int64_t>> bytes(nodes, std::vector<int64_t>(nodes));
-  for (const std::string& text : texts) {
-    json rank = json::parse(text, nullptr, false);
+  if (texts.only_rank_0)
+    merger.note("this is what rank 0 says alone: all ranks would say more than 2 GiB");
+  for (size_t r = 0; r < texts.size(); ++r) {
+    json rank = json::parse(texts[r], nullptr, false);
     if (rank.is_discarded()) continue;
-    for (size_t n = 0; n < nodes; ++n)
+    for (size_t n = 0; n < rank["sent_to"].size(); ++n)
       bytes[rank["node"].get<size_t>()][n] += rank["sent_to"][n].get<int64_t>();
     rank.erase("sent_to");
     merger.add_rank(rank);
@@ -416,7 +469,7 @@ void write_run_report(Runtime& runtime) {
   std::string own;
   {
     const std::lock_guard guard(runtime.mutex);
-    own = of_this_rank(runtime).dump(-1, ' ', false, json::error_handler_t::replace);
+    own = bounded_text(runtime);
   }
   const auto texts = gather(runtime, own);
   if (runtime.rank == 0) write_on_rank_0(runtime, texts);

@@ -19,6 +19,7 @@
 #include "mpi/file_group.h"
 #include "mpi/kept_types.h"
 #include "mpi/machine_file.h"
+#include "mpi/rank_set.h"
 #include "mpi/roll_call.h"
 #include "mpi/run_report.h"
 
@@ -106,7 +107,8 @@ Runtime* Runtime::get() { return g_runtime.load(std::memory_order_acquire); }
 Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
                  size_t events)
     : settings(std::move(s)),
-      world(std::move(p)),
+      shared_world(std::make_shared<const placement::Placement>(std::move(p))),
+      world(*shared_world),
       machine(std::move(m)),
       rank(r),
       threads_may_write(thread_level() == MPI_THREAD_MULTIPLE),
@@ -154,6 +156,7 @@ void Runtime::start() {
       new Runtime(std::move(settings), std::move(*world), std::move(known), rank, size_t(events));
   if (!machine && rank == 0) runtime->note(machine.error().text);
   g_runtime.store(runtime, std::memory_order_release);
+  start_rank_sets(*runtime);
 }
 
 void Runtime::stop() {

@@ -36,7 +36,8 @@ class Runtime {
   static void stop();
 
   const Settings settings;  ///< rank 0's, on all ranks
-  const placement::Placement world;
+  const std::shared_ptr<const placement::Placement> shared_world;
+  const placement::Placement& world;  ///< the same
   /// What messages and file accesses cost here, if the user names a file that says so.
   const std::optional<machine::Machine> machine;
   const int rank;
@@ -51,6 +52,10 @@ class Runtime {
   std::map<std::string, int64_t> notes;  ///< text -> how often
 
   using BorrowedWorker = std::unique_ptr<Worker, std::function<void(Worker*)>>;
+  /// Whether so many ranks are too many for each of them to know of each other one: they agree node
+  /// by node. The same on all ranks.
+  bool works_by_nodes(int ranks) const { return ranks >= settings.number("scale.ranks"); }
+
   /// A worker to access a file with. Null if the system gives no thread.
   BorrowedWorker borrow_worker();
 

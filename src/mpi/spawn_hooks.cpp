@@ -19,6 +19,7 @@
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "mpi/rank_set.h"
 #include "mpi/runtime.h"
 
 extern char** environ;
@@ -113,6 +114,7 @@ bool is_root(MPI_Comm comm, int root) {
 
 int on_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
                   MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+  expect_spawned();
   std::vector<Command> ours;
   try {
     if (is_root(comm, root)) ours.emplace_back(command, argv, info);
@@ -126,6 +128,7 @@ int on_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info
 int on_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[],
                            const int array_of_maxprocs[], const MPI_Info array_of_info[], int root,
                            MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+  expect_spawned();
   std::vector<Command> ours;
   std::vector<char*> commands;
   std::vector<char**> arguments;

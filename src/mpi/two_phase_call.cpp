@@ -35,12 +35,6 @@ mpiio::Holes holes_to_leave(const FileState& state, Direction direction, bool li
   return mpiio::Holes::separate;
 }
 
-int64_t end_of_file(const std::vector<Announcement>& all) {
-  int64_t size = 0;
-  for (const Announcement& a : all) size = std::max(size, a.file_size);
-  return size;
-}
-
 void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan) {
   if (state.rank != 0) return;
   for (const int rank : plan.aggregators.ranks)
@@ -55,7 +49,7 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
 
 /// The two phases. Returns this rank's error as an errno value.
 int exchange_and_access(FileState& state, const CollectiveCall& call, const Request& request,
-                        const mpiio::TwoPhasePlan& plan, const std::vector<mpiio::Access>& others,
+                        const mpiio::TwoPhasePlan& plan, const mpiio::AccessList& others,
                         mpiio::Holes holes, int64_t slot, CallRecord& record, CallTrace& trace) {
   const FileState::Windows windows = state.windows(plan);
   if (windows.meeting && state.rank == 0)
@@ -94,37 +88,64 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
   return noted(state, {&ran, &buffers.status()});
 }
 
-/// Carries the access out as planned. Returns an errno value, or 0.
-int transfer(FileState& state, const CollectiveCall& call, Request& request,
-             const std::vector<Announcement>& all, const AccessSummary& summary,
-             TunedAccess& tuning, CallRecord& record, CallTrace& trace) {
-  const int64_t limit = call.direction == Direction::read ? end_of_file(all) : INT64_MAX;
-  mpiio::TwoPhaseOptions options = state.options();
+/// The plan where every rank knows what each other one announced; `announced` gets the accesses
+/// that it took into account.
+Result<mpiio::TwoPhasePlan> plan_from_all(const FileState& state, mpiio::TwoPhaseOptions options,
+                                          mpiio::Direction direction, const Agreement& agreed,
+                                          int64_t limit, std::vector<mpiio::Access>& announced) {
+  // What the others want is looked at where it decides something, else by aggregators.
+  if (mpiio::may_go_by_bytes(state.placement, options)) {
+    auto decoded = announced_accesses(agreed.all, limit);
+    if (!decoded) return tl::unexpected(decoded.error());
+    announced = std::move(*decoded);
+  }
   std::vector<mpiio::RankDemand> demands;
-  // What the others want is looked at where it decides something, else by aggregators, below.
-  const bool by_bytes = mpiio::may_go_by_bytes(state.placement, options);
-  Result<std::vector<mpiio::Access>> announced(all.size());
-  if (by_bytes) announced = announced_accesses(all, limit);
-  if (!announced) return noted(state, announced.error());
-  for (size_t r = 0; r < all.size(); ++r) {
-    const Announcement& a = all[r];
-    options.buffer = std::min(options.buffer, a.window);
+  for (size_t r = 0; r < agreed.all.size(); ++r) {
+    const Announcement& a = agreed.all[r];
+    const bool known = !announced.empty() && !announced[r].empty();
     demands.push_back({{a.hull_begin, std::min(a.hull_end, limit)},
                        a.bytes,
                        a.blocks,
-                       (*announced)[r].empty() ? nullptr : &(*announced)[r]});
+                       known ? &announced[r] : nullptr});
   }
+  return mpiio::plan_two_phase(state.placement, options, direction, demands);
+}
+
+mpiio::TwoPhasePlan plan_from_sums(const FileState& state, const mpiio::TwoPhaseOptions& options,
+                                   mpiio::Direction direction, mpiio::Demand together,
+                                   int64_t limit) {
+  together.hull.end = std::min(together.hull.end, limit);
+  if (together.hull.empty()) together.hull = {};
+  return mpiio::plan_two_phase(state.placement, options, direction, together);
+}
+
+/// Carries the access out as planned. Returns an errno value, or 0.
+int transfer(FileState& state, const CollectiveCall& call, Request& request,
+             const Announcement& own, const Agreement& agreed, const AccessSummary& summary,
+             TunedAccess& tuning, CallRecord& record, CallTrace& trace) {
+  const int64_t limit =
+      call.direction == Direction::read ? std::max<int64_t>(0, agreed.file_size) : INT64_MAX;
+  mpiio::TwoPhaseOptions options = state.options();
+  options.chosen = &state.aggregators();
+  options.buffer = std::min(options.buffer, agreed.window);
+  std::vector<mpiio::Access> announced;
+  auto planned = agreed.by_nodes
+                     ? plan_from_sums(state, options, call.direction, summary.demand, limit)
+                     : plan_from_all(state, options, call.direction, agreed, limit, announced);
+  if (!planned) return noted(state, planned.error());
+  mpiio::TwoPhasePlan& plan = *planned;
   request.access.clip(limit);
-  mpiio::TwoPhasePlan plan =
-      mpiio::plan_two_phase(state.placement, options, call.direction, demands);
-  tuning.choose(plan, all);
+  tuning.choose(plan, agreed.tunings, summary.demand.bytes);
   describe(record, state, plan);
-  if (!by_bytes && state.is_aggregator()) announced = announced_accesses(all, limit);
-  if (!announced) return noted(state, announced.error());
-  auto others = collect_accesses(state, plan, all, *announced, request.access);
+  if (!agreed.by_nodes && announced.empty() && state.is_aggregator()) {
+    auto decoded = announced_accesses(agreed.all, limit);
+    if (!decoded) return noted(state, decoded.error());
+    announced = std::move(*decoded);
+  }
+  auto others = collect_accesses(state, plan, agreed, own, announced, request.access);
   if (!others) return noted(state, others.error());
   int64_t told = 0;
-  for (mpiio::Access& access : *others) {
+  for (mpiio::Access& access : others->accesses()) {
     access.clip(limit);
     told += access.empty() ? 0 : access.footprint();
   }
@@ -137,10 +158,11 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
 /// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the
 /// job ends, with a word, instead of hanging.
 int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
-                      const std::vector<Announcement>& all, const AccessSummary& summary,
-                      TunedAccess& tuning, CallRecord& record, CallTrace& trace) {
+                      const Announcement& own, const Agreement& agreed,
+                      const AccessSummary& summary, TunedAccess& tuning, CallRecord& record,
+                      CallTrace& trace) {
   try {
-    return transfer(state, call, request, all, summary, tuning, record, trace);
+    return transfer(state, call, request, own, agreed, summary, tuning, record, trace);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
         call.name);
@@ -178,11 +200,24 @@ Worst agree_on_outcome(FileState& state, const Worst& own, CallTrace& trace) {
 }
 
 /// Empty if every rank can take part.
-std::string objection(const std::vector<Announcement>& all) {
-  for (size_t r = 0; r < all.size(); ++r)
-    if (all[r].window == 0)
+std::string objection(const Agreement& agreed) {
+  if (agreed.window > 0) return "";
+  for (size_t r = 0; r < agreed.all.size(); ++r)
+    if (agreed.all[r].window == 0)
       return fmt::format("rank {} of the file lacks memory or cannot open the file", r);
-  return "";
+  return "a rank of the file lacks memory or cannot open the file";
+}
+
+/// A rank that finds no memory for its part in it would be missed by the others.
+Result<Agreement> agree_or_abort(FileState& state, const CollectiveCall& call,
+                                 const Announcement& own) {
+  try {
+    return agree(state, own);
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::error, "{}: out of memory in {}; the job ends", state.path, call.name);
+    end_job(kOutOfMemoryExit);
+    return fail(ENOMEM, "out of memory");
+  }
 }
 
 }  // namespace
@@ -193,22 +228,25 @@ CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Re
   const int64_t begin_ns = now_ns();
   TunedAccess tuning(state);
   // Whether there is memory is found out before the ranks depend on each other.
-  const int64_t window = state.affordable_window(
-      request.access.end() - request.access.begin(),
-      mpiio::buffer_needed(state.placement, state.options(), summary.demand.hull));
-  Announcement own = announce(state, request.access, window);
+  mpiio::TwoPhaseOptions options = state.options();
+  options.chosen = &state.aggregators();
+  const int64_t window =
+      state.affordable_window(request.access.end() - request.access.begin(),
+                              mpiio::buffer_needed(state.placement, options, summary.demand.hull));
+  Announcement own = announce(state, call.direction, request.access, window);
   own.tuning = tuning.announced();
-  const auto all = agree(state, own);
+  const auto agreed = agree_or_abort(state, call, own);
   const int64_t met_ns = now_ns();
   trace.add(trace::Phase::agree, 0, begin_ns, met_ns, 0);
-  const std::string why_not = all ? objection(*all) : all.error().text;
+  const std::string why_not = agreed ? objection(*agreed) : agreed.error().text;
   if (!why_not.empty()) {
     record.why.push_back(why_not);
     state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
     return {};
   }
   record.handled = true;
-  const int code = transfer_or_abort(state, call, request, *all, summary, tuning, record, trace);
+  const int code =
+      transfer_or_abort(state, call, request, own, *agreed, summary, tuning, record, trace);
   const int64_t end_ns = now_ns();
   const Worst worst = agree_on_outcome(state, {code, end_ns - begin_ns, end_ns - met_ns}, trace);
   record.elapsed_ns = worst.elapsed_ns;

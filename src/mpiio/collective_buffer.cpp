@@ -125,7 +125,7 @@ bool CollectiveBuffer::order_free(const plan::Slice& slice) {
 void CollectiveBuffer::cover(Window& window) const {
   if (window.covered) return;
   window.covered = true;
-  Coverage found = coverage_of(*config_.others, window.extent);
+  Coverage found = coverage_of(config_.others->accesses(), window.extent);
   window.overlap = found.overlap;
   window.runs = std::move(found.runs);
 }

@@ -21,7 +21,7 @@ class CollectiveBuffer : public plan::Buffers {
     const TwoPhasePlan* plan;
     int my_aggregator;
     const Access* own;
-    const std::vector<Access>* others;
+    const AccessList* others;
     /// By aggregator (index): its plan->windows windows of plan->window_bytes each. Null where this
     /// rank cannot reach them; never null for its own.
     std::vector<std::byte*> windows;
@@ -68,7 +68,7 @@ class CollectiveBuffer : public plan::Buffers {
   };
   Seen seen(const Place& place) const;
   Seen seen_by(int rank, const Window& mine) const {
-    return {&(*config_.others)[size_t(rank)], mine.memory - mine.extent.begin};
+    return {&(*config_.others)[rank], mine.memory - mine.extent.begin};
   }
   void cover(Window& window) const;
   /// Has access() run on the window, by the worker if there is one.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/rounding.h"
+#include "mpiio/announcement.h"
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/node_streams.h"
 #include "plan/aggregator_number.h"
@@ -40,14 +41,17 @@ constexpr double kLeastSpared = 64;
 // The cycles of streams before the first of the access: a meeting each.
 constexpr int64_t kFirstStage = -2;
 
-plan::Extent range_of(const std::vector<RankDemand>& demands) {
-  plan::Extent range{INT64_MAX, INT64_MIN};
+Demand sum_of(const std::vector<RankDemand>& demands) {
+  Demand sum{.hull = {INT64_MAX, INT64_MIN}};
   for (const RankDemand& demand : demands) {
+    sum.bytes += demand.bytes;
+    if (__builtin_add_overflow(sum.blocks, demand.blocks, &sum.blocks)) sum.blocks = INT64_MAX;
     if (demand.hull.empty()) continue;
-    range.begin = std::min(range.begin, demand.hull.begin);
-    range.end = std::max(range.end, demand.hull.end);
+    sum.hull.begin = std::min(sum.hull.begin, demand.hull.begin);
+    sum.hull.end = std::max(sum.hull.end, demand.hull.end);
   }
-  return range.empty() ? plan::Extent{} : range;
+  if (sum.hull.empty()) sum.hull = {};
+  return sum;
 }
 
 /// With a third window the ranks of a node need not keep step, see "Overlapping cycles" in
@@ -72,19 +76,30 @@ std::string why_file_thread(const placement::Placement& placement, const TwoPhas
   return "a thread of each aggregator accesses the file while messages travel";
 }
 
+/// How many messages a rank may have in a call.
+int64_t messages_of(const TwoPhasePlan& plan, int64_t span, int64_t bytes, int64_t blocks) {
+  const int64_t windows = span / plan.window_bytes + 1;
+  return blocks < windows ? std::min(windows, blocks + bytes / plan.window_bytes) : windows;
+}
+
 /// What a rank has for an aggregator in a cycle, in the mean over those that may have something, in
 /// bytes. Where a rank's pieces are is not looked at: it may have less for more of them.
 int64_t mean_message(const TwoPhasePlan& plan, const std::vector<RankDemand>& demands) {
   int64_t bytes = 0, messages = 0;
   for (const RankDemand& demand : demands) {
     if (demand.hull.empty()) continue;
-    const int64_t windows = demand.hull.size() / plan.window_bytes + 1;
     bytes += demand.bytes;
-    messages += demand.blocks < windows
-                    ? std::min(windows, demand.blocks + demand.bytes / plan.window_bytes)
-                    : windows;
+    messages += messages_of(plan, demand.hull.size(), demand.bytes, demand.blocks);
   }
   return bytes / std::max<int64_t>(1, messages);
+}
+
+/// The same of ranks that are alike.
+int64_t mean_message(const TwoPhasePlan& plan, const Demand& together) {
+  const int64_t ranks = std::max(1, together.ranks);
+  const int64_t messages =
+      messages_of(plan, together.spans / ranks, together.bytes / ranks, together.blocks / ranks);
+  return together.bytes / ranks / std::max<int64_t>(1, messages);
 }
 
 /// How many messages fewer a node has in a call if its ranks have one together: in the mean.
@@ -95,27 +110,21 @@ double messages_spared(const placement::Placement& placement, const TwoPhasePlan
 }
 
 /// Most bytes that a rank may have for an aggregator in a cycle, in the mean, to be streamed.
-int64_t most_streamed(const placement::Placement& placement,
-                      const std::vector<RankDemand>& demands) {
+int64_t most_streamed(const placement::Placement& placement, const Demand& together) {
   if (placement.ranks() <= 2 * placement.nodes()) return kStreamedOfTwo;
-  int64_t bytes = 0, pieces = 0;
-  for (const RankDemand& demand : demands) {
-    bytes += demand.bytes;
-    pieces += demand.blocks;
-  }
-  return bytes <= pieces * kSmallPiece ? kStreamedPieces : kStreamed;
+  return divide_up(together.bytes, kSmallPiece) <= together.blocks ? kStreamedPieces : kStreamed;
 }
 
 /// Decides on streams of nodes: sets what the plan has of them and says why.
 void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& options,
-                  const std::vector<RankDemand>& demands, TwoPhasePlan& plan) {
+                  const Demand& together, TwoPhasePlan& plan) {
   const bool some_have_company = placement.ranks() > placement.nodes();
   if (placement.nodes() == 1 || !some_have_company || !options.may_share ||
       options.node_streams == Choice::off || plan.domains.cycles() == 0)
     return;
   const bool asked = options.node_streams == Choice::on;
   if (!asked && plan.busiest_link == 0) return;
-  const int64_t most = most_streamed(placement, demands);
+  const int64_t most = most_streamed(placement, together);
   if (!asked && (plan.message > most || messages_spared(placement, plan) < kLeastSpared)) return;
   plan.stream_part = asked ? plan.window_bytes : 2 * most;  // some have more than others
   plan.stream_memory = options.stream_memory;
@@ -144,7 +153,8 @@ int64_t window_size(const placement::Placement& placement, const plan::Extent& r
 
 int64_t buffer_needed(const placement::Placement& placement, const TwoPhaseOptions& options,
                       const plan::Extent& range) {
-  const int aggregators = int(aggregators_for(placement, options).ranks.size());
+  const int aggregators =
+      int((options.chosen ? *options.chosen : aggregators_for(placement, options)).ranks.size());
   return windows_of_buffer(placement, options) *
          window_size(placement, range, aggregators, options);
 }
@@ -156,6 +166,7 @@ bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions&
 
 plan::Aggregators aggregators_for(const placement::Placement& placement,
                                   const TwoPhaseOptions& options) {
+  if (options.chosen) return *options.chosen;
   if (may_be_direct(placement, options)) {
     auto all = plan::choose_aggregators(placement, options.layout, placement.ranks(), 0);
     all.why =
@@ -177,13 +188,15 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
                                   options.per_node);
 }
 
-TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
-                            Direction direction, const std::vector<RankDemand>& demands) {
+namespace {
+
+/// With even domains.
+TwoPhasePlan begin_plan(const placement::Placement& placement, const TwoPhaseOptions& options,
+                        Direction direction, const plan::Extent& range) {
   TwoPhasePlan result;
   result.direction = direction;
   result.aggregators = aggregators_for(placement, options);
   const int count = int(result.aggregators.ranks.size());
-  const plan::Extent range = range_of(demands);
   result.window_bytes = window_size(placement, range, count, options);
   result.windows = windows_of_buffer(placement, options);
   result.domains = plan::FileDomains(range, count, result.window_bytes, options.stripe_unit,
@@ -194,9 +207,32 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   result.why.push_back(result.aggregators.why);
   result.why.push_back(fmt::format("layout {} over {} node{}", name_of(options.layout),
                                    placement.nodes(), placement.nodes() == 1 ? "" : "s"));
-  std::string how = options.stripe_unit > 0 ? "stripes" : "even domains";
+  return result;
+}
+
+/// Once domains and the size of messages are known; `how` says what the domains are.
+void end_plan(const placement::Placement& placement, const TwoPhaseOptions& options,
+              const Demand& together, const char* how, TwoPhasePlan& plan) {
+  plan.why.push_back(
+      fmt::format("{} cycle{}: bytes {} to {} in {} cut in windows of at most {} bytes",
+                  plan.domains.cycles(), plan.domains.cycles() == 1 ? "" : "s", together.hull.begin,
+                  together.hull.end, how, plan.window_bytes));
+  std::string thread = why_file_thread(placement, options, plan.domains.cycles());
+  plan.file_thread = !thread.empty();
+  if (plan.file_thread) plan.why.push_back(std::move(thread));
+  plan_streams(placement, options, together, plan);
+  plan.why.push_back(why_issued(plan));
+}
+
+}  // namespace
+
+TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
+                            Direction direction, const std::vector<RankDemand>& demands) {
+  const Demand together = sum_of(demands);
+  TwoPhasePlan result = begin_plan(placement, options, direction, together.hull);
+  const char* how = options.stripe_unit > 0 ? "stripes" : "even domains";
   if (may_go_by_bytes(placement, options)) {
-    if (auto local = domains_by_bytes(placement, result, range, demands)) {
+    if (auto local = domains_by_bytes(placement, result, together.hull, demands)) {
       if (local->domains) {
         result.domains = std::move(*local->domains);
         how = "domains";
@@ -206,16 +242,18 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
       result.busiest_link = local->busiest;
     }
   }
-  result.why.push_back(
-      fmt::format("{} cycle{}: bytes {} to {} in {} cut in windows of at most {} bytes",
-                  result.domains.cycles(), result.domains.cycles() == 1 ? "" : "s", range.begin,
-                  range.end, how, result.window_bytes));
-  std::string thread = why_file_thread(placement, options, result.domains.cycles());
-  result.file_thread = !thread.empty();
-  if (result.file_thread) result.why.push_back(std::move(thread));
   result.message = mean_message(result, demands);
-  plan_streams(placement, options, demands, result);
-  result.why.push_back(why_issued(result));
+  end_plan(placement, options, together, how, result);
+  return result;
+}
+
+TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
+                            Direction direction, const Demand& together) {
+  TwoPhasePlan result = begin_plan(placement, options, direction, together.hull);
+  result.message = mean_message(result, together);
+  result.why.emplace_back("the ranks agreed node by node (scale.ranks): domains are even");
+  end_plan(placement, options, together, options.stripe_unit > 0 ? "stripes" : "even domains",
+           result);
   return result;
 }
 
@@ -227,8 +265,8 @@ void issue_otherwise(TwoPhasePlan& plan, plan::IssueOrder order, int window,
 }
 
 TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan,
-                                   int me, const Access& own, const std::vector<Access>& others,
-                                   bool shares, NodeStreams* streams)
+                                   int me, const Access& own, const AccessList& others, bool shares,
+                                   NodeStreams* streams)
     : plan_(plan),
       placement_(placement),
       me_(me),
@@ -239,9 +277,10 @@ TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const 
       streaming_(streams && streams->from(placement.node_of(me))) {
   const std::vector<int>& ranks = plan.aggregators.ranks;
   const plan::PeerOrder order(placement, plan.order, me);
+  const plan::Extent hull = own.hull();
   bool windows_here = false;
   for (int a = 0; a < int(ranks.size()); ++a) {
-    aggregators_in_order_.push_back(a);
+    if (streaming_ || meets(plan.domains.hull(a), hull)) aggregators_in_order_.push_back(a);
     if (ranks[size_t(a)] == me) my_aggregator_ = a;
     windows_here = windows_here || placement.same_node(ranks[size_t(a)], me);
   }
@@ -252,9 +291,25 @@ TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const 
   std::sort(aggregators_in_order_.begin(), aggregators_in_order_.end(), [&](int a, int b) {
     return order.position_of(ranks[size_t(a)]) < order.position_of(ranks[size_t(b)]);
   });
-  if (my_aggregator_ >= 0)
-    for (int k = 0; k < order.size(); ++k)
-      if (wants_messages(order.peer(k))) peers_in_order_.push_back(order.peer(k));
+  if (my_aggregator_ >= 0) find_peers(order);
+}
+
+/// With whom this aggregator exchanges messages: ranks that have bytes for it, or who speaks for
+/// their node.
+void TwoPhaseSchedule::find_peers(const plan::PeerOrder& order) {
+  const auto ranks = others_.ranks();
+  const auto accesses = others_.accesses();
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (accesses[i].empty()) continue;
+    if (speaks_for_node(ranks[i]))
+      peers_in_order_.push_back(streams_->speaker(placement_.node_of(ranks[i]), my_aggregator_));
+    else if (!copies(ranks[i]))
+      peers_in_order_.push_back(ranks[i]);
+  }
+  std::sort(peers_in_order_.begin(), peers_in_order_.end(),
+            [&](int a, int b) { return order.position_of(a) < order.position_of(b); });
+  peers_in_order_.erase(std::unique(peers_in_order_.begin(), peers_in_order_.end()),
+                        peers_in_order_.end());
 }
 
 bool TwoPhaseSchedule::copies(int peer) const {
@@ -265,16 +320,6 @@ bool TwoPhaseSchedule::copies(int peer) const {
 bool TwoPhaseSchedule::speaks_for_node(int peer) const {
   const int node = placement_.node_of(peer);
   return streams_ && !placement_.same_node(peer, me_) && streams_->from(node);
-}
-
-/// True if messages go between this aggregator and the peer, or a node that the peer speaks for.
-bool TwoPhaseSchedule::wants_messages(int peer) const {
-  if (!speaks_for_node(peer)) return !others_[size_t(peer)].empty() && !copies(peer);
-  const int node = placement_.node_of(peer);
-  if (peer != streams_->speaker(node, my_aggregator_)) return false;
-  const auto ranks = placement_.ranks_on(node);
-  return std::any_of(ranks.begin(), ranks.end(),
-                     [&](int r) { return !others_[size_t(r)].empty(); });
 }
 
 void TwoPhaseSchedule::add_aggregator_side(int64_t cycle) {
@@ -289,7 +334,7 @@ void TwoPhaseSchedule::add_aggregator_side(int64_t cycle) {
 }
 
 void TwoPhaseSchedule::add_message_of(int64_t cycle, int peer) {
-  const Part part = part_of(others_[size_t(peer)], plan_.domains.window(my_aggregator_, cycle));
+  const Part part = part_of(others_[peer], plan_.domains.window(my_aggregator_, cycle));
   if (part.size() <= 0) return;
   const plan::Slice slice{place(Place::Kind::view, cycle, peer), part.begin, part.size()};
   if (plan_.direction == Direction::write)
@@ -302,8 +347,7 @@ void TwoPhaseSchedule::add_message_of(int64_t cycle, int peer) {
 bool TwoPhaseSchedule::add_stream_of(int64_t cycle, int node) {
   const plan::Extent window = plan_.domains.window(my_aggregator_, cycle);
   int64_t bytes = 0;
-  for (const int peer : placement_.ranks_on(node))
-    bytes += part_of(others_[size_t(peer)], window).size();
+  for (const int peer : placement_.ranks_on(node)) bytes += part_of(others_[peer], window).size();
   if (bytes > streams_->most(node)) return false;
   if (bytes == 0) return true;
   const int peer = streams_->speaker(node, my_aggregator_);
@@ -319,9 +363,9 @@ void TwoPhaseSchedule::add_rank_side(int64_t cycle, bool copied) {
   const bool writing = plan_.direction == Direction::write;
   for (const int a : aggregators_in_order_) {
     const int peer = plan_.aggregators.ranks[size_t(a)];
-    if (copies(peer) != copied || add_own_stream(cycle, a)) continue;
+    if (copies(peer) != copied) continue;
     const Part part = part_of(own_, plan_.domains.window(a, cycle));
-    if (part.size() <= 0) continue;
+    if (add_own_stream(cycle, a, part.size()) || part.size() <= 0) continue;
     const plan::Slice memory{Place{}.number(), part.begin - own_.begin(), part.size()};
     const plan::Slice there{place(Place::Kind::others, cycle, a), part.begin, part.size()};
     if (copied)
@@ -335,10 +379,12 @@ void TwoPhaseSchedule::add_rank_side(int64_t cycle, bool copied) {
 }
 
 /// True if what this rank has for the aggregator is part of a stream, whose message is added if
-/// this rank speaks for its node.
-bool TwoPhaseSchedule::add_own_stream(int64_t cycle, int aggregator) {
+/// this rank speaks for its node. `bytes`: what it has.
+bool TwoPhaseSchedule::add_own_stream(int64_t cycle, int aggregator, int64_t bytes) {
   if (!streaming_ || !is_elsewhere(aggregator)) return false;
   const int node = placement_.node_of(me_);
+  // Most ranks of a large node: to add up what the others have takes as long as there are ranks.
+  if (bytes <= 0 && streams_->speaker(node, aggregator) != me_) return true;
   const NodeStreams::Stream stream = streams_->stream(cycle, aggregator);
   if (stream.bytes > streams_->most(node)) return false;
   if (stream.bytes == 0 || streams_->speaker(node, aggregator) != me_) return true;

@@ -11,6 +11,7 @@
 
 #include "machine/machine.h"
 #include "mpiio/access.h"
+#include "mpiio/access_list.h"
 #include "placement/placement.h"
 #include "plan/aggregators.h"
 #include "plan/file_domains.h"
@@ -46,6 +47,21 @@ struct TwoPhaseOptions {
   /// What storage and network can take, where that is known: decides the number of aggregators
   /// unless it was asked for. Outlives the options.
   const machine::Machine* machine = nullptr;
+  /// The aggregators, where that has been decided before: by these options, with a buffer that may
+  /// have been larger.
+  const plan::Aggregators* chosen = nullptr;
+};
+
+/// What all ranks want of a file together.
+struct Demand {
+  plan::Extent hull;      ///< of all bytes; empty: no rank has any
+  int64_t spans = 0;      ///< the sizes of the ranks' own hulls, added up
+  int64_t bytes = 0;      ///< of all ranks
+  int64_t most = 0;       ///< of one rank
+  int64_t blocks = 0;     ///< contiguous pieces of the file
+  int64_t sieved = 0;     ///< bytes that sieving would read; 0: not known
+  int ranks = 0;          ///< that have bytes
+  bool all_open = false;  ///< every rank with bytes can access the file itself
 };
 
 /// What one rank wants of a collective access.
@@ -99,6 +115,12 @@ plan::Aggregators aggregators_for(const placement::Placement& placement,
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
                             Direction direction, const std::vector<RankDemand>& demands);
 
+/// The same of what the ranks want together, where no rank knows what each of the others wants:
+/// file domains are even, and what depends on messages counts the ranks as alike. Memory and time
+/// in proportion to nodes and aggregators.
+TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
+                            Direction direction, const Demand& together);
+
 /// Gives a plan that is not direct another order and window than those of the options; `because`
 /// is said with them.
 void issue_otherwise(TwoPhasePlan& plan, plan::IssueOrder order, int window,
@@ -142,11 +164,11 @@ struct Place {
 class TwoPhaseSchedule : public plan::Schedule {
  public:
   /// `own` is this rank's access. `others[r]` is rank r's access as far as this rank's windows
-  /// need it; empty vector if this rank is not an aggregator. `shares`: this rank's node shares
+  /// need it; nothing if this rank is not an aggregator. `shares`: this rank's node shares
   /// memory, which all its ranks must say alike. `streams`: null if no node has any, which all
   /// ranks of the file must say alike. All must outlive the schedule.
   TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan, int me,
-                   const Access& own, const std::vector<Access>& others, bool shares,
+                   const Access& own, const AccessList& others, bool shares,
                    NodeStreams* streams = nullptr);
 
   bool next(plan::Step& step) override;
@@ -173,7 +195,7 @@ class TwoPhaseSchedule : public plan::Schedule {
   void begin_streams(int64_t stage);
   void end_streams();
   void publish(int64_t cycle);
-  bool add_own_stream(int64_t cycle, int aggregator);
+  bool add_own_stream(int64_t cycle, int aggregator, int64_t bytes);
   void add_stream_copies(int64_t cycle, int64_t round);
   void add_file_access(int64_t cycle);
   void add_file_wait(int64_t cycle);
@@ -183,7 +205,7 @@ class TwoPhaseSchedule : public plan::Schedule {
     return !placement_.same_node(plan_.aggregators.ranks[size_t(aggregator)], me_);
   }
   bool speaks_for_node(int peer) const;
-  bool wants_messages(int peer) const;
+  void find_peers(const plan::PeerOrder& order);
   /// Positions of `access` in a window.
   struct Part {
     int64_t begin, end;
@@ -202,14 +224,15 @@ class TwoPhaseSchedule : public plan::Schedule {
   const placement::Placement& placement_;
   const int me_;
   const Access& own_;
-  const std::vector<Access>& others_;
+  const AccessList& others_;
   const bool shares_;
   NodeStreams* const streams_;
   bool streaming_ = false;  // this rank's node has streams
   bool meets_ = false;      // the node has windows or streams in memory that its ranks share
   bool in_common_ = false;  // all ranks share all windows: there are no messages
   int my_aggregator_ = -1;
-  std::vector<int> aggregators_in_order_;  // indices, in this rank's issue order
+  std::vector<int> aggregators_in_order_;  // indices, in this rank's issue order; without those
+                                           // that can have no bytes of it, unless it streams
   std::vector<int> peers_in_order_;        // ranks, in this rank's issue order; aggregators only
   std::vector<plan::Step> steps_;          // of the current cycle
   size_t at_ = 0;

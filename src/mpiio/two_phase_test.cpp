@@ -92,6 +92,7 @@ struct Job {
       demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
     options.may_go_direct = false;
     const TwoPhasePlan plan = plan_two_phase(placement, options, direction, demands);
+    const AccessList others(accesses);
     std::vector<std::unique_ptr<Worker>> workers(accesses.size());
     std::vector<std::unique_ptr<TwoPhaseSchedule>> schedules;
     std::vector<std::unique_ptr<CollectiveBuffer>> buffers;
@@ -115,7 +116,7 @@ struct Job {
           placement, plan, r,
           reinterpret_cast<std::byte*>(node_memory[size_t(nodes.back())].data())));
       schedules.push_back(std::make_unique<TwoPhaseSchedule>(
-          placement, plan, r, accesses[size_t(r)], accesses, shares(nodes.back()),
+          placement, plan, r, accesses[size_t(r)], others, shares(nodes.back()),
           streamed ? streams.back().get() : nullptr));
       std::vector<std::byte*> reached;
       for (size_t a = 0; a < windows.size(); ++a) {
@@ -128,7 +129,7 @@ struct Job {
           CollectiveBuffer::Config{.plan = &plan,
                                    .my_aggregator = schedules.back()->my_aggregator(),
                                    .own = &accesses[size_t(r)],
-                                   .others = &accesses,
+                                   .others = &others,
                                    .windows = reached,
                                    .streams = streams.back()->areas(),
                                    .placement = &placement,
@@ -280,7 +281,8 @@ TEST(TwoPhase, RanksOfANodeCopyTheNextCycleBeforeTheyAccessTheFile) {
     const TwoPhasePlan plan = plan_two_phase(job.placement, options, direction, demands);
     ASSERT_EQ(plan.windows, 3);
     ASSERT_EQ(plan.window_bytes, 1024);
-    TwoPhaseSchedule schedule(job.placement, plan, 0, job.accesses[0], job.accesses, true);
+    const AccessList others(job.accesses);
+    TwoPhaseSchedule schedule(job.placement, plan, 0, job.accesses[0], others, true);
     std::vector<Kind> kinds;
     for (plan::Step step; schedule.next(step) && kinds.size() < 40;)
       if (step.kind != Kind::wait && step.kind != Kind::file_wait && step.kind != Kind::round)

@@ -11,21 +11,8 @@
 
 #include "mpiio/two_phase.h"
 #include "placement/placement.h"
-#include "plan/file_domains.h"
 
 namespace haichi::mpiio {
-
-/// What all ranks want of a file together.
-struct Demand {
-  plan::Extent hull;      ///< of all bytes; empty: no rank has any
-  int64_t spans = 0;      ///< the sizes of the ranks' own hulls, added up
-  int64_t bytes = 0;      ///< of all ranks
-  int64_t most = 0;       ///< of one rank
-  int64_t blocks = 0;     ///< contiguous pieces of the file
-  int64_t sieved = 0;     ///< bytes that sieving would read; 0: not known
-  int ranks = 0;          ///< that have bytes
-  bool all_open = false;  ///< every rank with bytes can access the file itself
-};
 
 /// What the MPI library does of itself in a collective access.
 struct LibraryFileIo {

@@ -23,6 +23,7 @@ constexpr int64_t kLargestFile = int64_t(1) << 60;
 // What the schedules of all ranks point to.
 struct Base {
   std::vector<Access> accesses;  // by rank
+  mpiio::AccessList others;      // the same
   mpiio::TwoPhasePlan plan;
   mpiio::WayChoice choice;
 };
@@ -111,6 +112,7 @@ std::shared_ptr<const Base> plan(const Case& of) {
                        .bytes = access.end() - access.begin(),
                        .blocks = p.contiguous ? 1 : p.region_count,
                        .access = &access});
+  base->others = mpiio::AccessList(base->accesses);
   const mpiio::TwoPhaseOptions options = options_of(p, of.machine);
   base->plan = mpiio::plan_two_phase(of.placement, options, p.access, demands);
   base->choice =
@@ -149,7 +151,7 @@ Result<Job> hpio(const Case& of) {
       {0, last}, p.contiguous ? last : p.region_size, p.contiguous ? last : stride_of(p)};
   for (int r = 0; r < ranks; ++r) {
     std::unique_ptr<plan::Schedule> cycles = std::make_unique<mpiio::TwoPhaseSchedule>(
-        of.placement, base->plan, r, base->accesses[size_t(r)], base->accesses, base->plan.shares);
+        of.placement, base->plan, r, base->accesses[size_t(r)], base->others, base->plan.shares);
     if (p.cycles != Cycles::overlapping)
       cycles = std::make_unique<CyclesApart>(std::move(cycles), r, ranks, p.cycles);
     job.schedules.push_back(

@@ -18,10 +18,14 @@ def spawned(mpi: Mpi) -> Path:
 
 
 @pytest.mark.parametrize("how", [[], ["multiple"]], ids=["one", "multiple"])
-def test_children_have_haichi_too(mpi: Mpi, how: list[str], tmp_path: Path) -> None:
-    """Over a communicator of two worlds every call is the library's; each world has its own."""
+@pytest.mark.parametrize("scale", ["1025", "2"], ids=["small", "large"])
+def test_children_have_haichi_too(mpi: Mpi, how: list[str], scale: str, tmp_path: Path) -> None:
+    """Over a communicator of two worlds every call is the library's; each world has its own. In
+    large jobs ranks that were in no call that brings others do not look."""
     report = tmp_path / "report.json"
-    env = mpi.preload(HAICHI_COLLECTIVES_ENABLE="on", HAICHI_REPORT=str(report))
+    env = mpi.preload(
+        HAICHI_COLLECTIVES_ENABLE="on", HAICHI_REPORT=str(report), HAICHI_SCALE_RANKS=scale
+    )
     done = mpi.run(2, [spawned(mpi), tmp_path / "data", *how], env, timeout=60, check=True)
     assert done.stdout == "intact, 2 of 2 children have a shim\n"
     # The children's collectives are not in it, nor do they write over it.
@@ -31,9 +35,10 @@ def test_children_have_haichi_too(mpi: Mpi, how: list[str], tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir() if "report" in path.name] == ["report.json"]
 
 
-def test_children_without_haichi_hang_nobody(mpi: Mpi, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scale", ["1025", "2"], ids=["small", "large"])
+def test_children_without_haichi_hang_nobody(mpi: Mpi, scale: str, tmp_path: Path) -> None:
     """What only the launcher can find, by an info, is started as it is, without haichi."""
-    env = mpi.preload(HAICHI_COLLECTIVES_ENABLE="on")
+    env = mpi.preload(HAICHI_COLLECTIVES_ENABLE="on", HAICHI_SCALE_RANKS=scale)
     words = [spawned(mpi), tmp_path / "data", "wdir"]
     done = mpi.run(2, words, env, timeout=60, check=True)
     assert done.stdout == "intact, 0 of 2 children have a shim\n"

@@ -55,7 +55,7 @@ BESIDE_LIMIT = 60
 def job_of(number: int, seed: int) -> Job:
     """The job that case `number` belongs to, from that case to the end of its chunk. MPIs take
     turns, ranks go from 1 to 16, and each round of these deals the placements out anew. Half of the
-    jobs tune their exchanges."""
+    jobs tune their exchanges, and a third agree node by node."""
     chunk = number // CHUNK
     abi = ABIS[chunk % len(ABIS)]
     turn = chunk // len(ABIS)
@@ -64,7 +64,9 @@ def job_of(number: int, seed: int) -> Job:
     # One rank alone is the library's: there the model is held against what that gets right.
     options = ("--stock", *STOCK[abi]) if ranks == 1 else ()
     tuned = (turn + turn // MOST_RANKS) % 2 == 1
-    return Job(abi, ranks, CHUNK - number % CHUNK, nodes, seed, number, options, tuned)
+    by_nodes = (turn + turn // MOST_RANKS) % 3 == 0
+    left = CHUNK - number % CHUNK
+    return Job(abi, ranks, left, nodes, seed, number, options, tuned, by_nodes)
 
 
 # Ranks wait for each other in programs all the time, so mostly there are few.
@@ -156,6 +158,7 @@ def features(calls: Sequence[dict]) -> Counter[str]:
         seen["of more than ten cycles"] += call["cycles"] > 10
         seen["behind the program"] += "thread_seconds" in call
         seen["with streams of nodes"] += any("one message per node" in why for why in call["why"])
+        seen["agreed node by node"] += any("node by node" in why for why in call["why"])
         seen["on trial"] += any(": trial " in why for why in call["why"])
         for key in ("layout", "order", "holes"):
             if call[key] not in ("", "none"):

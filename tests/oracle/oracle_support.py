@@ -89,6 +89,8 @@ class Job:
     tuned: bool = False
     """Order and window by trial, where the case names neither, and the ways from the first access
     on."""
+    by_nodes: bool = False
+    """Ranks agree node by node, as those of large jobs do."""
     what: str = "cases"
     """Or "programs"."""
 
@@ -113,6 +115,7 @@ class Job:
             "HAICHI_PLACEMENT": str(placement(self.nodes, self.ranks, folder)),
             "HAICHI_IO_TUNE": "on" if self.tuned else "off",
             "HAICHI_IO_BUDGET": "100" if self.tuned else "0",
+            "HAICHI_SCALE_RANKS": "2" if self.by_nodes else "1025",
         }
 
     def report(self, folder: Path) -> Path:

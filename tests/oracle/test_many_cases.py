@@ -19,6 +19,8 @@ def test_all_ranks_mpis_and_placements_have_cases() -> None:
         assert {job.nodes for job in mine} == set(many_cases.PLACEMENTS)
         for ranks in range(2, MOST_RANKS + 1):
             assert len({job.nodes for job in mine if job.ranks == ranks}) >= 4
+            kinds = {(job.tuned, job.by_nodes) for job in mine if job.ranks == ranks}
+            assert {each for _, each in kinds} == {False, True}
 
 
 def test_programs_have_all_mpis_and_threads_and_few_ranks() -> None:

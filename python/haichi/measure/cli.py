@@ -20,6 +20,7 @@ from haichi.measure import (
     comparison,
     hpio_network,
     issue_orders,
+    large_job,
     network,
     never_slower,
     never_slower_draw,
@@ -456,6 +457,32 @@ def scale_command(
             f"{each['mean']:.2f}, {each['least']:.2f} to {each['most']:.2f}"
         )
     keep(scale.document(cells, found), out, "scale")
+
+
+@app.command("large-job")
+def large_job_command(
+    ranks: Annotated[int, typer.Option(min=1, help="Of the job.")] = large_job.RANKS,
+    per_node: Annotated[int, typer.Option(min=3, help="Ranks.")] = large_job.PER_NODE,
+    out: Annotated[
+        Path | None, typer.Option(help="The JSON file to write (haichi.large-job/1).")
+    ] = None,
+) -> None:
+    """What agreeing on and planning a collective file access costs each rank of a large job: the
+    ranks' own code, timed, and its messages, simulated."""
+    console = record.console()
+    with one_line():
+        rows = large_job.simulated(paths.program("large-job-study"), ranks, per_node)
+    found = large_job.figures(rows, per_node)
+    console.print(large_job.table(rows, found))
+    for row in rows:
+        if row["kind"] == "agreement":
+            console.print(
+                f"{row['pattern']}: {row['count']} messages in {row['simulated'] * 1e3:.2f} ms, "
+                f"simulated; {row['cycles']} cycles"
+            )
+    for claim in large_job.claims(rows, found):
+        console.print(claim.text())
+    keep(large_job.document(rows, found), out, "large-job")
 
 
 @app.command("truth")

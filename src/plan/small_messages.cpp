@@ -1,12 +1,10 @@
-#include "mpi/small_messages.h"
+#include "plan/small_messages.h"
 
 #include <string.h>
 
 #include <algorithm>
 
-namespace haichi::mpi {
-
-using plan::Step;
+namespace haichi::plan {
 
 std::vector<std::byte>& SmallMessages::receive_from(int peer, size_t size) {
   return add(Step::Kind::receive, peer, std::vector<std::byte>(size));
@@ -20,7 +18,7 @@ std::vector<std::byte>& SmallMessages::add(Step::Kind kind, int peer, std::vecto
   Step step;
   step.kind = kind;
   step.peer = peer;
-  const plan::Slice slice{int(data_.size()), 0, int64_t(data.size())};
+  const Slice slice{int(data_.size()), 0, int64_t(data.size())};
   (kind == Step::Kind::send ? step.from : step.to) = slice;
   steps_.push_back(step);
   data_.push_back(std::make_unique<std::vector<std::byte>>(std::move(data)));
@@ -43,16 +41,16 @@ bool SmallMessages::next(Step& step) {
   return true;
 }
 
-std::byte* SmallMessages::contiguous(const plan::Slice& slice) {
+std::byte* SmallMessages::contiguous(const Slice& slice) {
   return data_[size_t(slice.buffer)]->data() + slice.begin;
 }
 
-void SmallMessages::gather(const plan::Slice& slice, std::byte* out) {
+void SmallMessages::gather(const Slice& slice, std::byte* out) {
   memcpy(out, contiguous(slice), size_t(slice.size));
 }
 
-void SmallMessages::scatter(const plan::Slice& slice, const std::byte* in) {
+void SmallMessages::scatter(const Slice& slice, const std::byte* in) {
   memcpy(contiguous(slice), in, size_t(slice.size));
 }
 
-}  // namespace haichi::mpi
+}  // namespace haichi::plan
