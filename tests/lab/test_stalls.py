@@ -49,17 +49,6 @@ def test_an_algorithm_of_small_messages_does_not_stall(four: Lab) -> None:
     assert max(taken) <= MOST * max(stock)
 
 
-@pytest.mark.slow
-def test_no_call_of_a_thousand_small_ones_stalls(four: Lab) -> None:
-    """Stock's jobs and haichi's in turns, so that whatever else the machine does meets both."""
-    stock: list[float] = []
-    taken: list[float] = []
-    for _ in range(2):
-        stock += seconds(four, 500, 512, 20)
-        taken += seconds(four, 500, 512, 20, HAICHI_COLLECTIVES_ALGORITHM="ring_light_barrier")
-    assert max(taken) <= MOST * max(stock)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(("size", "calls", "budget"), [(8192, 2000, "2"), (196608, 96, "100")])
 def test_no_call_of_thousands_stalls(four: Lab, size: int, calls: int, budget: str) -> None:
