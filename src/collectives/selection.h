@@ -3,12 +3,16 @@
 //
 // It begins with the MPI library's own way. When the calls so far pay for it (trial_budget.h),
 // another candidate has a call that makes its connections and does not count; the ranks reduce
-// their times at once, so that what is absurdly slow is over after one call. A candidate that is
-// not has two calls that count. What is left then takes turns: in a round every candidate has a
-// call, and after some rounds the ranks reduce their times (the mean over the ranks counts) and
-// drop the slow ones. After the last round the best is locked, unless trials differ so much that
-// the medians are in doubt: then there are more rounds, of the candidates that are about as fast.
-// Where the budget does not allow the next trial, calls take the best that is known.
+// their times, so that what is absurdly slow is over after one call. A candidate that is not has
+// two calls that count. What is left then takes turns: in a round every candidate has a call, and
+// after some rounds the ranks reduce their times (the mean over the ranks counts) and drop the slow
+// ones. After the last round the best is locked, unless trials differ so much that the medians are
+// in doubt: then there are more rounds, of the candidates that are about as fast. Where the budget
+// does not allow the next trial, calls take the best that is known.
+//
+// An agreement may cost as much as several calls, so there is none but behind trials: what has been
+// saved until then follows from the calls' number and their agreed time. And the dearer it is, the
+// more candidates are tried before it.
 //
 // Without a budget there are rounds of all candidates from the first call on.
 //
@@ -56,14 +60,13 @@ struct SelectionRules {
   double overtakes = 0.9;  ///< another candidate took less than this share of the chosen one's time
 
   double budget = 0.02;  ///< TrialBudget::share; infinite: rounds from the first call on
-  int usual_calls = 40;  ///< of the library's own before the first trial; the first does not count
+  int usual_calls = 40;  ///< at least, of the library's own before the first trial
   int least_usual = 4;   ///< the same where trials begin anew
   /// Times the library's that a candidate of which nothing is known is taken to need more.
   double unknown = 0.5;
   double absurd = 4;  ///< times the library's: dropped after its first call
-  /// Most calls from one agreement to the next while a budget is saved; or as many as there have
-  /// been, up to `last_check`.
-  int64_t patience = 64;
+  /// Times the library's call that an agreement is taken to cost before one was made.
+  double agreement = 1;
 };
 
 class Selection {
@@ -77,7 +80,7 @@ class Selection {
   static Selection decided(int candidates, int chosen, double seconds, SelectionRules rules = {});
   /// Before the first call: what a model predicts of each candidate; 0 where nothing is known. Only
   /// their ratios count. The same on all ranks.
-  void expect(std::vector<double> seconds) { expected_ = std::move(seconds); }
+  void expect(std::vector<double> seconds);
 
   /// The candidate for the next call.
   int next() const;
@@ -104,7 +107,8 @@ class Selection {
   /// What happened to a candidate: the agreed times of its trials, and whether it is still in.
   struct Trials {
     std::vector<double> seconds;
-    double first = 0;  ///< of the call that made connections and does not count
+    double first = 0;   ///< of the call that made connections and does not count
+    double steady = 0;  ///< median of the latest calls that were no trials; 0: too few
     bool dropped = false;
   };
   const std::vector<Trials>& trials() const { return trials_; }
@@ -116,24 +120,29 @@ class Selection {
   const std::vector<Steady>& steady() const { return steady_; }
 
  private:
-  /// What the calls until the next agreement are for.
-  enum class Purpose : uint8_t { usual, saving, first, proof, rounds, watch, probe };
+  /// What the calls until the next agreement are for, behind those that save for it.
+  enum class Purpose : uint8_t { usual, saving, tries, rounds, watch, probe };
 
   bool unlimited() const { return budget_.unlimited(); }
+  bool saves() const { return purpose_ != Purpose::watch && since_ < saved_; }
   bool is_trial() const;
   void begin_trials();
+  void begin_first_tries();
   void begin_rounds();
   void fill_turns(const std::vector<int>& left, int end);
+  void begin(Purpose purpose, int64_t saved);
+  bool save_for(double excess);
   void plan();
-  bool begin_proof();
-  void begin_saving(double excess);
+  bool begin_tries();
   bool to_be_proven(int candidate) const;
-  double excess_of_proof(int candidate) const;
+  double excess_of_try(int candidate) const;
   double excess_of_rounds(const std::vector<int>& left, int rounds) const;
+  double agreement_costs() const;
   std::vector<int> left() const;
   int incumbent() const;
-  int64_t count() const { return saved_ > 0 ? saved_ : int64_t(turn_.size()); }
-  void settle(std::span<const double> mean);
+  double believed(int candidate) const;
+  void remember(int candidate, double seconds);
+  std::span<const double> settle(std::span<const double> mean);
   void learn(std::span<const double> mean);
   void finish_rounds();
   bool drop_the_slow();
@@ -143,7 +152,7 @@ class Selection {
   bool drop_beyond(double doubt);
   void lock();
   void watch();
-  void look_for_drift(double mean);
+  void look_for_drift();
   void compare_probes(std::span<const double> mean);
   int rival() const;
 
@@ -154,14 +163,20 @@ class Selection {
   std::vector<Trials> trials_;
   std::vector<Steady> steady_;
   std::vector<double> expected_;
-  std::vector<int> turn_;       // until the next agreement: the candidates, in order
-  std::vector<double> ballot_;  // their times so far, or one mean; with a budget, `overhead_` last
-  int64_t saved_ = 0;           // calls of turn_[0] until the next agreement, told as their mean
+  int64_t saved_ = 0;           // calls of chosen_ before turn_ begins, or all that are watched
   int64_t since_ = 0;           // of these, made
   double spent_ = 0;            // seconds in these
-  double overhead_ = 0, agreement_ = 0;  // seconds: this rank's since it was told; agreed, of one
-  int round_ = 0;                        // rounds that are agreed on
-  int agreements_ = 0;                   // of these trials
+  std::vector<double> latest_;  // seconds of the latest calls of latest_of_ that were no trials
+  int latest_of_ = -1;
+  std::vector<int> turn_;  // until the next agreement: the candidates, in order
+  /// Of the calls saved or watched mean and median, the times of turn_, and with a budget
+  /// `overhead_`.
+  std::vector<double> ballot_;
+  double overhead_ = 0;    // seconds: this rank's, of agreements that were not told yet
+  double agreement_ = -1;  // seconds: the least that was agreed of one
+  bool agreed_ = false;    // once at least
+  int round_ = 0;          // rounds that are agreed on
+  int agreements_ = 0;     // of these trials
   int chosen_ = -1;
   double locked_seconds_ = 0, watched_seconds_ = 0;
   int64_t calls_ = 0;

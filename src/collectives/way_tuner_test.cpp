@@ -21,6 +21,7 @@ SelectionRules rules() {
   SelectionRules rules;
   rules.usual_calls = 5;
   rules.absurd = HUGE_VAL;
+  rules.agreement = 0;
   return rules;
 }
 

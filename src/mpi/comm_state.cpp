@@ -19,6 +19,10 @@ using collectives::Candidate;
 using collectives::Decision;
 using collectives::Selection;
 
+// From 16 KiB on a call takes several times as long as an agreement.
+constexpr int kLargeBlockBin = 14;
+constexpr double kAgreementByLargeCall = 0.25;
+
 std::string name_of(const Candidate& candidate) {
   return candidate.algorithm ? candidate.text() : "library";
 }
@@ -117,7 +121,8 @@ Tuned& CommState::tuned(const CollectiveKey& key, collectives::Kind kind, bool r
   if (wanted == "auto" && model_ && regular && runtime.settings.text("collectives.prune") == "on")
     verdicts = prune(candidates, int64_t{1} << key.size_bin);
   const int count = int(candidates.size());
-  const collectives::SelectionRules rules = selection_rules(runtime.settings);
+  collectives::SelectionRules rules = selection_rules(runtime.settings);
+  if (key.size_bin >= kLargeBlockBin) rules.agreement = kAgreementByLargeCall;
   Selection selection(count, rules);
   if (!verdicts.empty()) selection.expect(predicted(candidates, verdicts));
   if (const Decision* decision = earlier(key); decision && wanted == "auto")

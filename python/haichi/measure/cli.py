@@ -20,6 +20,7 @@ from haichi.measure import (
     comparison,
     hpio_network,
     issue_orders,
+    job_regret,
     large_job,
     network,
     never_slower,
@@ -205,6 +206,54 @@ def collectives_command(
             progress_on(record.console(stderr=True)),
         )
     finish(measurement, out or paths.OUT / "measure" / "collectives.json")
+
+
+@app.command("job-regret")
+def job_regret_command(
+    repetitions: Repetitions = 3,
+    which: Which = None,
+    nodes: Annotated[
+        list[str] | None, typer.Option(help="4x4 or 8x2, ranks of each node; repeatable. Both.")
+    ] = None,
+    mapping: Annotated[
+        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable. Both.")
+    ] = None,
+    function: Annotated[
+        list[str] | None,
+        typer.Option(help=f"{', '.join(job_regret.FUNCTIONS)}; repeatable. All."),
+    ] = None,
+    size: Annotated[
+        list[int] | None, typer.Option(help="Bytes of a block; repeatable. 1, 16 KiB.")
+    ] = None,
+    calls: Annotated[
+        list[int] | None, typer.Option(min=1, help="Of a job; repeatable. 20, 200.")
+    ] = None,
+    rate: Rate = "100mbit",
+    yields: Yields = "ucx",
+    out: Out = None,
+) -> None:
+    """Whole jobs of 20 and 200 all-to-alls of 16 ranks in the lab (root), trials and all, against
+    stock's and against the best algorithm from the second call on."""
+    console = record.console()
+    with one_line(), ExitStack() as stack:
+        shapes = choose("--nodes", nodes, ("4x4", "8x2"))
+        sizes = {len(collectives.SHAPES[shape]) for shape in shapes}
+        labs = {number: stack.enter_context(temporary_lab(number, rate)) for number in sizes}
+        measurement, rows = job_regret.measure(
+            {shape: labs[len(collectives.SHAPES[shape])] for shape in shapes},
+            job_regret.Asked(
+                mpis=which or MPIS,
+                mappings=choose("--mapping", mapping, job_regret.MAPPINGS),
+                functions=choose("--function", function, job_regret.FUNCTIONS),
+                sizes=size or job_regret.SIZES,
+                calls=calls or job_regret.CALLS,
+                repetitions=repetitions,
+                yields=yields,
+            ),
+            progress_on(record.console(stderr=True)),
+        )
+    console.print(job_regret.table(rows))
+    finish(measurement, out or paths.OUT / "measure" / "job-regret.json")
 
 
 @app.command("issue-orders")

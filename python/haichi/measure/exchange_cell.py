@@ -67,8 +67,8 @@ def by_trial(cell: Cell, rounds: int) -> Found:
         "HAICHI_COLLECTIVES_ROUNDS": str(rounds),
         "HAICHI_COLLECTIVES_PRUNE": "off",
     }
-    all_case, everything = _job(cell, Variant("all", True, every), 2 + rounds * CANDIDATES)
-    own_case, own = _job(cell, Variant("haichi", True, TRIALS), 2 + 5 * CANDIDATES)
+    all_case, everything = job(cell, Variant("all", True, every), 2 + rounds * CANDIDATES)
+    own_case, own = job(cell, Variant("haichi", True, TRIALS), 2 + 5 * CANDIDATES)
     problems = all_case.problems + own_case.problems
     if everything is None or own is None or problems:
         all_case.problems = problems or ["the report has no trials"]
@@ -87,7 +87,7 @@ def by_rule(cell: Cell, rounds: int) -> Found:
     chosen = LIBRARY
     for _ in range(JOBS):
         for variant in variants:
-            case, seen = _job(cell, variant, FIRST_CALLS + rounds)
+            case, seen = job(cell, variant, FIRST_CALLS + rounds)
             if case.problems:
                 return Found([case])
             if variant.name == "rule":
@@ -114,12 +114,12 @@ def _found(case: Case, times: dict[str, list[float]], chosen: str) -> Found:
     return Found(cases, medians[chosen] / best, medians[LIBRARY] / medians[chosen])
 
 
-def _job(cell: Cell, variant: Variant, calls: int) -> tuple[Case, Collective | None]:
+def job(cell: Cell, variant: Variant, calls: int) -> tuple[Case, Collective | None]:
     """A case of one job, and what its report says of the exchange."""
     binary = program_of("exchange", cell.which)
     argv = [binary, cell.function, str(cell.size), str(calls)]
     program = Program(cell.title, cell.which, lambda file: list(argv))
-    case, go = cell.plan.make(program, variant, _nothing, "exchange")
+    case, go = cell.plan.make(program, variant, nothing, "exchange")
     go()
     if not variant.haichi or case.problems:
         return case, None
@@ -133,5 +133,5 @@ def _job(cell: Cell, variant: Variant, calls: int) -> tuple[Case, Collective | N
     return case, found[0] if found else None
 
 
-def _nothing(case: Case, file: Path) -> None:
+def nothing(case: Case, file: Path) -> None:
     """There is no file; the program checks its messages."""
