@@ -14,7 +14,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from oracle_support import STOCK_LOSES, SUMMARY, Job, calls_of, fast_folder, program
+from oracle_support import STOCK_LOSES, SUMMARY, Job, calls_of, fast_folder, mpi_named, program
 
 __all__ = ["fast_folder"]
 
@@ -37,7 +37,7 @@ SLOW = [
 
 def usable(name: str) -> mpis.Mpi:
     """The MPI of a name, or a skip."""
-    mpi = next(mpi for mpi in mpis.all_mpis() if mpi.name == name)
+    mpi = mpi_named(name)
     if mpi.missing:
         pytest.skip(mpi.missing)
     return mpi
