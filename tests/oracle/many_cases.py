@@ -57,9 +57,10 @@ DONE = re.compile(r"^oracle: (?:case|program) (\d+) done$", re.MULTILINE)
 HANGS = re.compile(r"no end of (?:case|program) (\d+) of seed")
 # A case may take a minute (oracle_cases --limit); a chunk of good ones takes seconds.
 CHUNK_LIMIT = 900
-# What a library loses by itself, it loses in every second run, or in one of some dozens.
-BESIDE = 100
-BESIDE_LIMIT = 60
+# What a library loses by itself, it loses in every second run, or in one of a thousand
+# (444 of seed 11 on MPICH 5.0.2, 663 on 4.0.2).
+BESIDE = 2000
+BESIDE_LIMIT = 240
 
 
 def place_of(number: int, on: str) -> tuple[str, int, int]:
