@@ -90,13 +90,16 @@ def _test(arguments: list[str]) -> int:
     many.add_argument("--first", type=int, default=0, metavar="K", help="number of the first")
     many.add_argument("--seed", type=int, default=1, metavar="S", help="other cases")
     many.add_argument("--seconds", type=float, default=7200, help="begin no job after (7200)")
+    many.add_argument("--mpi", metavar="NAME", help="on that one alone, e.g. openmpi-5.0.11")
     many.add_argument("--resume", action="store_true", help="not what this build has passed")
     options = parser.parse_args(arguments)
     for what, count in (("cases", options.cases), ("programs", options.programs)):
         if count is None:
             continue
         if options.fresh or options.quick or options.long or options.only:
-            raise Stop(f"--{what} goes with --first, --seed, --seconds, --resume, --sanitize", 2)
+            raise Stop(
+                f"--{what} goes with --first, --seed, --seconds, --resume, --mpi, --sanitize", 2
+            )
         testing.random_cases(
             what=what,
             count=count,
@@ -105,6 +108,7 @@ def _test(arguments: list[str]) -> int:
             seconds=options.seconds,
             resume=options.resume,
             sanitize=options.sanitize,
+            mpi=options.mpi,
         )
     if options.fresh:
         if options.only or options.sanitize or options.long:

@@ -1,5 +1,6 @@
-"""The sources of libraries that are installed as Debian packages, for test programs of theirs that
-no package has. deps.txt names them in [sources]; they are unpacked into .deps/sources/."""
+"""The sources of libraries that are installed as Debian packages or wheels, for test programs of
+theirs that none of these has. deps.txt names the Debian ones in [sources]; they are unpacked into
+.deps/sources/."""
 
 import re
 import shutil
@@ -10,7 +11,10 @@ from haichi_bootstrap import packages, paths, shell
 FOLDER = paths.DEBS / "sources"
 ETC_APT = Path("/etc/apt")
 APT_FILES = ("sources.list", "sources.list.d/*.list", "sources.list.d/*.sources")
-LIMIT_S = 120.0  # for what apt does over the network
+LIMIT_S = 120.0  # for what apt, or pip, does over the network
+# Of the wheels that the MPI environments pin, those whose source is wanted, and why.
+PINNED_IN = "mpich5.txt"
+SDISTS = {"mpi4py": "its own tests, which no wheel has"}
 PATIENCE_S = 10  # with an archive that does not answer
 
 
@@ -28,6 +32,38 @@ def provide() -> None:
             problem = _fetch(package.name, version)
         if problem:
             shell.say(f"haichi: goes without the source of {package.name} ({problem})")
+    for name, why in SDISTS.items():
+        version = pinned_version(name)
+        if folder_of(name, version).exists():
+            continue
+        shell.step(f"pip download {name}", why)
+        if problem := _download(name, version):
+            shell.say(f"haichi: goes without the source of {name} ({problem})")
+
+
+def pinned_version(name: str) -> str:
+    """The version of a wheel, as requirements/ says."""
+    pins = (paths.REQUIREMENTS / PINNED_IN).read_text()
+    return re.findall(rf"^{name}==(.*)$", pins, re.MULTILINE)[0]
+
+
+def _download(name: str, version: str) -> str:
+    """Downloads and unpacks one source from where pip has its wheels. Returns what went wrong, or
+    ""."""
+    work = FOLDER / "fetching"
+    shutil.rmtree(work, ignore_errors=True)
+    (work / "tree").mkdir(parents=True)
+    log = paths.OUT / "setup" / f"source-{name}.log"
+    command = [paths.PYTHON, "-m", "pip", "download", "--no-input", "--no-deps"]
+    command += ["--disable-pip-version-check", f"--no-binary={name}", f"{name}=={version}"]
+    if shell.run(command, log=log, cwd=work, timeout=LIMIT_S):
+        return f"not to be had, see {log}"
+    archive = next(work.glob("*.tar.gz"))
+    if shell.run(["tar", "-C", work / "tree", "--strip-components=1", "-xf", archive], log=log):
+        return f"{archive.name} can't be unpacked, see {log}"
+    (work / "tree").rename(folder_of(name, version))
+    shutil.rmtree(work)
+    return ""
 
 
 def installed_version(source: str) -> str | None:

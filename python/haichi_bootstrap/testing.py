@@ -78,6 +78,7 @@ def random_cases(
     seconds: float,
     resume: bool,
     sanitize: str | None,
+    mpi: str | None,
 ) -> NoReturn:
     """Sets up, builds, and becomes tests/oracle/many_cases.py: random "cases" of collective I/O or
     "programs" that write, against the byte model."""
@@ -88,6 +89,7 @@ def random_cases(
     words = [paths.PYTHON, paths.ROOT / "tests" / "oracle" / "many_cases.py"]
     words += [f"--{what}", str(count), "--first", str(first), "--seed", str(seed)]
     words += ["--seconds", str(seconds), *(["--resume"] if resume else [])]
+    words += ["--mpi", mpi] if mpi else []
     env = {**packages.on_path(), **(sanitizer.env if sanitizer else {})}
     shell.step(f"random {what}", f"{count} against the byte model; logs in out/test/{what}")
     sys.stdout.flush()

@@ -17,6 +17,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(shell, "output", lambda command: printed)
     monkeypatch.setattr(sources, "FOLDER", tmp_path / "sources")
     monkeypatch.setattr(sources, "ETC_APT", tmp_path / "apt")
+    monkeypatch.setattr(sources, "SDISTS", {})
     return tmp_path
 
 
@@ -61,3 +62,28 @@ def test_apt_is_told_of_the_sources_of_the_same_archives(
         "sources.list": "# deb\ndeb-src [signed-by=/k] http://one x main\n",
         "two.sources": "Types: deb-src\nURIs: http://two\nSigned-By: /k\n",
     }
+
+
+def test_the_source_of_a_wheel_is_unpacked_once(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packages, "of_groups", lambda groups: [])
+    monkeypatch.setattr(sources, "SDISTS", {"mpi4py": "tests"})
+    version = sources.pinned_version("mpi4py")
+    begun: list[list[str]] = []
+
+    def run(command, *, cwd=None, **_):
+        words = list(map(str, command))
+        begun.append(words)
+        if words[0] == "tar":
+            (Path(words[words.index("-C") + 1]) / "test").mkdir()
+        else:
+            (cwd / f"mpi4py-{version}.tar.gz").touch()
+        return 0
+
+    monkeypatch.setattr(shell, "run", run)
+    sources.provide()
+    sources.provide()
+    assert [words[-1].partition("==")[0] for words in begun[:1]] == ["mpi4py"]
+    assert len(begun) == 2
+    assert (sources.folder_of("mpi4py", version) / "test").is_dir()

@@ -56,6 +56,7 @@ _ROMIO = f"icollective+waits,shared+views,ordered+views,{_SIEVING}"
 AVOID_PROGRAMS: dict[str, str] = {
     "mpich-4.0.2": _ROMIO,
     "mpich-5.0.2": _ROMIO,
+    "mpich-5.0.2-abi": _ROMIO,
     # Records are written elsewhere after a view of another handle (program 56 of seed 1, --single).
     "openmpi-4.1.4": "shared+views,ordered+views",
     "openmpi-5.0.11": "shared+views,ordered+views",
@@ -93,10 +94,16 @@ class Job:
     """Ranks agree node by node, as those of large jobs do."""
     what: str = "cases"
     """Or "programs"."""
+    on: str = ""
+    """Name of the MPI; empty: the distribution's of the ABI."""
 
     def __str__(self) -> str:
         more = "".join(self.options[:1]).replace("--", "-")
         return f"{self.abi}-{self.ranks}-{self.nodes}-{self.cases}{more}"
+
+    def mpi(self) -> mpis.Mpi:
+        """The MPI that it runs on."""
+        return mpi_named(self.on) if self.on else distribution_mpi(self.abi)
 
     def words(self, mpi: mpis.Mpi, folder: Path) -> list[str | Path]:
         """The program and its arguments."""
@@ -132,6 +139,11 @@ def distribution_mpi(abi: str) -> mpis.Mpi:
     """The first usable MPI of an ABI: the distribution's, if it is here."""
     known = [mpi for mpi in mpis.all_mpis() if mpi.abi == abi]
     return next((mpi for mpi in known if not mpi.missing), known[0])
+
+
+def mpi_named(name: str) -> mpis.Mpi:
+    """The MPI of that name, usable or not."""
+    return next(mpi for mpi in mpis.all_mpis() if mpi.name == name)
 
 
 def program(mpi: mpis.Mpi, name: str) -> Path:

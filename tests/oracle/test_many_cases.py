@@ -44,6 +44,17 @@ def test_a_case_is_the_same_in_any_range() -> None:
         assert alone.options == whole.options
 
 
+@pytest.mark.parametrize("what", ["cases", "programs"])
+def test_an_mpi_that_is_named_has_all_jobs(what: str) -> None:
+    jobs = list(many_cases.jobs(100, 8000, 1, what, "openmpi-5.0.11"))
+    assert sum(job.cases for job in jobs) == 8000
+    assert {job.abi for job in jobs} == {"openmpi"}
+    assert {job.mpi().name for job in jobs} == {"openmpi-5.0.11"}
+    assert {job.nodes for job in jobs} == set(many_cases.PLACEMENTS)
+    alone = next(many_cases.jobs(jobs[3].first + 5, 1, 1, what, "openmpi-5.0.11"))
+    assert (alone.ranks, alone.nodes, alone.on) == (jobs[3].ranks, jobs[3].nodes, "openmpi-5.0.11")
+
+
 JOB = Job("openmpi", 3, 10, "each", 4, 20)
 
 
