@@ -115,10 +115,10 @@ class Mpi:
         HAICHI_* variables of this process are not passed on: a test says what it sets. Only, what
         is tested is haichi, so unless a test says otherwise the MPI library's own way is no
         candidate for files nor are there trials of others, and trials of algorithms may cost
-        anything: they begin with the first call. `env` reaches the ranks alone (an LD_PRELOAD there does not load into the launcher),
-        `launcher_env` the launcher. Past `timeout` every process started is killed, and
-        subprocess.TimeoutExpired carries what they had written. With `check`, an exit code other
-        than 0 is an AssertionError that shows both outputs.
+        anything: they begin with the first call. `env` reaches the ranks alone (an LD_PRELOAD there
+        does not load into the launcher), `launcher_env` the launcher. Past `timeout` every process
+        started is killed, and subprocess.TimeoutExpired carries what they had written. With
+        `check`, an exit code other than 0 is an AssertionError that shows both outputs.
         """
         words = self.command(ranks, argv, env)
         return run_bounded(
