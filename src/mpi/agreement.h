@@ -44,9 +44,8 @@ uint64_t fingerprint(const mpiio::TwoPhaseOptions& options);
 Announcement announce(FileState& state, mpiio::Direction direction, const mpiio::Access& access,
                       int64_t window);
 
-/// Collective. Up to some hundred ranks (Runtime::works_by_nodes) one allgather of the file's ranks,
-/// else messages within nodes and among their speakers. `own` must outlive the
-/// result.
+/// Collective. Up to some hundred ranks (Runtime::works_by_nodes) one allgather of the file's
+/// ranks, else messages within nodes and among their speakers. `own` must outlive the result.
 Result<Agreement> agree(FileState& state, const Announcement& own);
 
 /// The accesses that fitted into the announcements, clipped at file offset `end`; others are empty.

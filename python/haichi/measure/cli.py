@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from haichi import mpi, paths
-from haichi.lab import LabError
 from haichi.measure import (
     collectives,
-    comparison,
     hpio_network,
     issue_orders,
     job_regret,
@@ -33,78 +29,27 @@ from haichi.measure import (
     truth,
     tuned_io,
 )
-from haichi.measure.model import Measurement
+from haichi.measure.command import (
+    BAD_INPUT,
+    INVALID,
+    MPIS,
+    Out,
+    Rate,
+    Repetitions,
+    Which,
+    Yields,
+    choose,
+    finish,
+    keep,
+    one_line,
+    progress_on,
+)
 from haichi.measure.places import temporary_lab, temporary_machine
-
-BAD_INPUT, INVALID = 2, 1
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Measure haichi against the MPI library alone; results go to out/measure/.",
 )
-
-Which = Annotated[
-    list[str] | None, typer.Option("--mpi", help="openmpi, mpich5, mpich; repeatable.")
-]
-Rate = Annotated[str, typer.Option(help="Of each link, as tc has it.")]
-MPIS = ["openmpi", "mpich5"]
-Repetitions = Annotated[int, typer.Option(min=1, help="Interleaved repetitions.")]
-Yields = Annotated[
-    str,
-    typer.Option(
-        "--yield", help="How idle MPICH ranks yield, stock and haichi alike: ucx, tick or none."
-    ),
-]
-Out = Annotated[Path | None, typer.Option(help="The JSON file to write (haichi.measure/1).")]
-
-
-@contextmanager
-def one_line() -> Iterator[None]:
-    """Turns what a user can put right into one line on standard error and exit code 2."""
-    try:
-        yield
-    except (LabError, mpi.Missing) as error:
-        sys.stderr.write(f"haichi measure: {error}\n")
-        raise typer.Exit(BAD_INPUT) from None
-
-
-def progress_on(console: Console) -> Callable[[str], None]:
-    """Says what runs now, on standard error."""
-    return lambda text: console.print(f"[dim]{text}[/dim]")
-
-
-def choose(option: str, asked: Sequence[str] | None, known: Iterable[str]) -> list[str]:
-    """What was asked for, or all that is known.
-
-    Raises:
-        mpi.Missing: it is not known.
-    """
-    known = list(known)
-    for word in asked or ():
-        if word not in known:
-            raise mpi.Missing(f"{option} {word}: use one of {', '.join(known)}")
-    return list(asked or known)
-
-
-def finish(measurement: Measurement, out: Path, *, compare: bool = False) -> None:
-    """Prints and saves a measurement; exit code 1 if a result is not valid. With `compare`, stock,
-    haichi and the limit stand side by side too."""
-    console = record.console()
-    if compare:
-        console.print(comparison.table(comparison.rows(measurement.cases)))
-    record.print_measurement(console, measurement)
-    measurement.save(out)
-    console.print(f"all samples: {out}")
-    if not measurement.valid:
-        raise typer.Exit(INVALID)
-
-
-def keep(document: dict, out: Path | None, study: str) -> None:
-    """Saves a study's cases and figures, and says where."""
-    where = out or paths.OUT / "measure" / f"{study}.json"
-    where.parent.mkdir(parents=True, exist_ok=True)
-    where.write_text(json.dumps(document, indent=1) + "\n")
-    record.console().print(f"all cases: {where}")
 
 
 @app.command("hpio-network")
