@@ -115,6 +115,13 @@ Announcement announce(FileState& state, mpiio::Direction direction, const mpiio:
 
 namespace {
 
+/// What all ranks' announcements come to.
+void take_total(Agreement& agreed, const mpiio::NodeWord& total) {
+  agreed.window = total.window;
+  agreed.file_size = total.file_size;
+  agreed.tunings = {total.tuning_least, total.tuning_most};
+}
+
 Result<Agreement> agree_by_nodes(FileState& state, const Announcement& own) {
   Agreement agreed;
   agreed.by_nodes = std::make_unique<mpiio::NodeAgreement>(state.placement, state.rank, own,
@@ -124,10 +131,7 @@ Result<Agreement> agree_by_nodes(FileState& state, const Announcement& own) {
           Executor(state.comm, kNodeTag, nullptr, nullptr, state.waiting()).run(talks, talks);
       !done)
     return tl::unexpected(done.error());
-  const mpiio::NodeWord& total = talks.total();
-  agreed.window = total.window;
-  agreed.file_size = total.file_size;
-  agreed.tunings = {total.tuning_least, total.tuning_most};
+  take_total(agreed, talks.total());
   return agreed;
 }
 
@@ -142,9 +146,7 @@ Result<Agreement> agree(FileState& state, const Announcement& own) {
     return fail(EIO, "the ranks of {} cannot agree", state.path);
   mpiio::NodeWord total;
   for (const Announcement& each : agreed.all) total.add(mpiio::word_of(each));
-  agreed.window = total.window;
-  agreed.file_size = total.file_size;
-  agreed.tunings = {total.tuning_least, total.tuning_most};
+  take_total(agreed, total);
   return agreed;
 }
 
