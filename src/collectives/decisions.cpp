@@ -76,6 +76,13 @@ Result<std::vector<Decision>> parse_decisions(std::string_view text, const Decid
   return decisions;
 }
 
+const Decision* find_decision(const std::vector<Decision>& decisions, std::string_view collective,
+                              int size_bin) {
+  for (const Decision& each : decisions)
+    if (each.collective == collective && each.size_bin == size_bin) return &each;
+  return nullptr;
+}
+
 std::vector<Decision> joined(std::vector<Decision> old, const std::vector<Decision>& now) {
   for (const Decision& each : now) {
     std::erase_if(old, [&](const Decision& other) { return other.same_key(each); });

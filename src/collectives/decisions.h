@@ -42,6 +42,10 @@ std::string decisions_text(const DecidedFor& whom, const std::vector<Decision>& 
 /// makes no sense makes the whole text worthless.
 Result<std::vector<Decision>> parse_decisions(std::string_view text, const DecidedFor& whom);
 
+/// The one for a key, or null.
+const Decision* find_decision(const std::vector<Decision>& decisions, std::string_view collective,
+                              int size_bin);
+
 /// `old` with those of `now` in place of what has the same key.
 std::vector<Decision> joined(std::vector<Decision> old, const std::vector<Decision>& now);
 

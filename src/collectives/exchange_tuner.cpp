@@ -8,10 +8,6 @@
 
 namespace haichi::collectives {
 
-int bin_of(int64_t number) {
-  return int(std::bit_width(uint64_t(std::max<int64_t>(1, number)))) - 1;
-}
-
 std::string ExchangeKey::text() const {
   return fmt::format("two-phase {}, {} aggregator{}, messages from {} bytes{}",
                      writing ? "write" : "read", aggregators, aggregators == 1 ? "" : "s",
@@ -41,15 +37,12 @@ const TunedExchange& ExchangeTuner::begin(const ExchangeKey& key,
                                           std::vector<plan::OrderWindow> pairs) {
   const int count = int(pairs.size());
   TunedExchange tuned{std::move(pairs), Selection(count, rules_), false, 0, "by trial"};
-  const std::string text = key.text();
-  for (const Decision& each : earlier_) {
-    if (each.collective != text || each.size_bin != key.size_bin) continue;
-    for (int i = 0; i < count; ++i)
-      if (tuned.pairs[size_t(i)].text() == each.chosen) {
-        tuned.selection = Selection::decided(count, i, each.seconds, rules_);
-        tuned.why = "decided in an earlier run";
-      }
-  }
+  const Decision* const decision = find_decision(earlier_, key.text(), key.size_bin);
+  for (int i = 0; decision != nullptr && i < count; ++i)
+    if (tuned.pairs[size_t(i)].text() == decision->chosen) {
+      tuned.selection = Selection::decided(count, i, decision->seconds, rules_);
+      tuned.why = "decided in an earlier run";
+    }
   return keys_.emplace(key, std::move(tuned)).first->second;
 }
 
@@ -62,10 +55,7 @@ void ExchangeTuner::took(const ExchangeKey& key, double seconds, int64_t bytes) 
     return;
   }
   tuned.seconds += seconds;
-  const double fewest = std::ldexp(1.0, key.size_bin);
-  if (!tuned.selection.took(seconds * fewest / double(std::max<int64_t>(1, bytes)))) return;
-  const std::span<const double> ballot = tuned.selection.ballot();
-  tuned.selection.agree(std::vector<double>(ballot.begin(), ballot.end()));
+  tuned.selection.took_by_all(scaled_to_bin(seconds, bytes, key.size_bin));
 }
 
 std::string ExchangeTuner::why_next(const ExchangeKey& key) const {

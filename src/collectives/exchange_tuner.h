@@ -18,6 +18,7 @@
 
 #include "collectives/decisions.h"
 #include "collectives/selection.h"
+#include "collectives/size_bin.h"
 #include "plan/order_window.h"
 
 namespace haichi::collectives {
@@ -33,9 +34,6 @@ struct ExchangeKey {
   /// All but the size: "two-phase write, 4 aggregators, messages from 4096 bytes".
   std::string text() const;
 };
-
-/// log2 of the number, rounded down; of numbers below 1 it is 0.
-int bin_of(int64_t number);
 
 /// Accesses of one key.
 struct TunedExchange {

@@ -149,6 +149,10 @@ void Selection::remember(int candidate, double seconds) {
     latest_[size_t(since_) % kLatest] = seconds;
 }
 
+void Selection::took_by_all(double seconds) {
+  if (took(seconds)) agree(std::vector<double>(ballot_));
+}
+
 void Selection::agree(std::span<const double> mean) {
   if (!unlimited()) {
     // The first has nothing to say of agreements before it.

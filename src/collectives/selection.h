@@ -86,6 +86,8 @@ class Selection {
   int next() const;
   /// This rank's time of that call. True if all ranks must agree now, before the next call.
   bool took(double seconds);
+  /// A time of that call that all ranks know: took(), and agreed on at once where that is due.
+  void took_by_all(double seconds);
   /// This rank's time of the last agreement, before the next call: trials have to pay for it.
   void agreement_took(double seconds) { overhead_ += seconds; }
   /// What this rank has to say; the same number of entries on every rank.

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "collectives/size_bin.h"
 
 namespace haichi::collectives {
 
@@ -24,15 +25,12 @@ void WayTuner::begin(const WayKey& key, const std::vector<WayCandidate>& candida
     expected.push_back(each.expected);
   }
   tuned.selection.expect(std::move(expected));
-  const std::string text = key.text();
-  for (const Decision& each : earlier_) {
-    if (each.collective != text || each.size_bin != key.size_bin) continue;
-    for (int i = 0; i < count; ++i)
-      if (name(tuned.ways[size_t(i)]) == each.chosen) {
-        tuned.selection = Selection::decided(count, i, each.seconds, rules_);
-        tuned.why = "decided in an earlier run";
-      }
-  }
+  const Decision* const decision = find_decision(earlier_, key.text(), key.size_bin);
+  for (int i = 0; decision != nullptr && i < count; ++i)
+    if (name(tuned.ways[size_t(i)]) == decision->chosen) {
+      tuned.selection = Selection::decided(count, i, decision->seconds, rules_);
+      tuned.why = "decided in an earlier run";
+    }
   keys_.insert_or_assign(key, std::move(tuned));
 }
 
@@ -46,11 +44,7 @@ std::optional<int> WayTuner::next(const WayKey& key, int model) const {
 void WayTuner::took(const WayKey& key, double seconds, int64_t bytes) {
   const auto known = keys_.find(key);
   if (known == keys_.end()) return;
-  Selection& selection = known->second.selection;
-  const double fewest = std::ldexp(1.0, key.size_bin);
-  if (!selection.took(seconds * fewest / double(std::max<int64_t>(1, bytes)))) return;
-  const std::span<const double> ballot = selection.ballot();
-  selection.agree(std::vector<double>(ballot.begin(), ballot.end()));
+  known->second.selection.took_by_all(scaled_to_bin(seconds, bytes, key.size_bin));
 }
 
 bool WayTuner::settled(const WayKey& key) const {

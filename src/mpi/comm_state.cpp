@@ -183,9 +183,7 @@ Result<std::vector<int>> CommState::seats(const machine::Machine& machine,
 }
 
 const Decision* CommState::earlier(const CollectiveKey& key) const {
-  for (const Decision& each : earlier_)
-    if (each.collective == key.collective && each.size_bin == key.size_bin) return &each;
-  return nullptr;
+  return collectives::find_decision(earlier_, key.collective, key.size_bin);
 }
 
 void CommState::start_with(std::vector<Decision> decisions) { earlier_ = std::move(decisions); }

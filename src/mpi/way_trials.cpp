@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "collectives/exchange_tuner.h"
+#include "collectives/size_bin.h"
 #include "mpi/decision_file.h"
 #include "mpi/selection_rules.h"
 #include "mpi/trial_record.h"
