@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -130,18 +129,8 @@ struct Pattern {
 };
 
 Announcement announced(const Access& access) {
-  Announcement a = {};
+  Announcement a = mpiio::announcement_of(access);
   a.window = 1 << 20;
-  a.file_size = -1;
-  a.hull_begin = access.hull().begin;
-  a.hull_end = access.hull().end;
-  a.bytes = access.end() - access.begin();
-  a.blocks = access.blocks();
-  const auto encoded = access.encode(access.begin(), access.end());
-  if (encoded.size() <= sizeof a.encoded) {
-    a.encoded_size = int64_t(encoded.size());
-    memcpy(a.encoded, encoded.data(), encoded.size());
-  }
   return a;
 }
 

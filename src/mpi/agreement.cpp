@@ -89,27 +89,14 @@ uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
 
 Announcement announce(FileState& state, mpiio::Direction direction, const mpiio::Access& access,
                       int64_t window) {
-  Announcement a = {};
+  Announcement a = mpiio::announcement_of(access);
   a.window = window > 0 && state.ready_as_aggregator() ? window : 0;
-  a.file_size = -1;
-  const plan::Extent hull = access.hull();
-  a.hull_begin = hull.begin;
-  a.hull_end = hull.end;
-  a.bytes = access.end() - access.begin();
-  a.blocks = access.blocks();
   const mpiio::AggregatorFile file = state.aggregator_file();
   // Where the file ends matters to who reads, and one rank of each node is enough to ask.
   struct stat facts;
   if (direction == mpiio::Direction::read && file.fd >= 0 && state.is_aggregator() &&
       file.os->fstat(file.fd, &facts) == 0)
     a.file_size = facts.st_size;
-  if (!access.empty() && access.footprint() <= 4096) {
-    const std::vector<std::byte> encoded = access.encode(access.begin(), access.end());
-    if (encoded.size() <= sizeof a.encoded) {
-      a.encoded_size = int64_t(encoded.size());
-      memcpy(a.encoded, encoded.data(), encoded.size());
-    }
-  }
   return a;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mpiio/access.h"
 #include "plan/file_domains.h"
 
 namespace haichi::mpiio {
@@ -28,6 +29,10 @@ struct Announcement {
   /// The rank has bytes, and they are described elsewhere.
   bool is_large() const { return hull_begin < hull_end && encoded_size == 0; }
 };
+
+/// What a rank says of its access: described in the record itself if that takes little. Of the rest
+/// it says nothing: `window` is 0, `file_size` -1.
+Announcement announcement_of(const Access& access);
 
 /// True if both have bytes in common.
 inline bool meets(const plan::Extent& a, const plan::Extent& b) {

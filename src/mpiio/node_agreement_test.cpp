@@ -73,20 +73,10 @@ TEST(NodeAgreement, AllHearWhatTheyNeed) {
   }
 }
 
-Announcement announced(const Access& access) {
-  Announcement a = {};
-  a.hull_begin = access.hull().begin;
-  a.hull_end = access.hull().end;
-  const auto encoded = access.encode(access.begin(), access.end());
-  a.encoded_size = int64_t(encoded.size());
-  memcpy(a.encoded, encoded.data(), encoded.size());
-  return a;
-}
-
 // Ranks 1, 3, 5 are node 1: pieces of 10 bytes every 100, one that is large, and none.
 TEST(NodeLetters, TellOfRanksWithBytesInTheDomain) {
   const placement::Placement placement = placement::round_robin(2, 3);
-  std::vector<Announcement> of_node = {announced({{0, Pattern::block(10), 100}, 0, 100}),
+  std::vector<Announcement> of_node = {announcement_of({{0, Pattern::block(10), 100}, 0, 100}),
                                        Announcement{}, Announcement{}};
   of_node[1].hull_begin = 500, of_node[1].hull_end = 600;
   const NodeLetters letters(of_node);
@@ -112,8 +102,9 @@ TEST(NodeLetters, TellOfRanksWithBytesInTheDomain) {
 
 TEST(NodeLetters, DamageIsAnError) {
   const placement::Placement placement = placement::block(1, 2);
-  const std::vector<Announcement> of_node = {announced({{0, Pattern::block(10), 100}, 0, 100}),
-                                             announced({{10, Pattern::block(10), 100}, 0, 100})};
+  const std::vector<Announcement> of_node = {
+      announcement_of({{0, Pattern::block(10), 100}, 0, 100}),
+      announcement_of({{10, Pattern::block(10), 100}, 0, 100})};
   const auto letter = NodeLetters(of_node).to({0, 1000});
   ASSERT_TRUE(read_letter(placement, 0, letter));
   EXPECT_FALSE(read_letter(placement, 0, std::span(letter).first(letter.size() - 1)));

@@ -2,37 +2,12 @@
 // whether given back or not, so that the test means the same on a loaded machine.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <cstring>
-#include <new>
 #include <vector>
 
 #include "mpiio/node_agreement.h"
 #include "mpiio/node_letters.h"
 #include "mpiio/two_phase.h"
-
-namespace {
-
-int64_t g_allocated_bytes = 0;
-
-void* counted_allocation(size_t size) {
-  g_allocated_bytes += int64_t(size);
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  std::abort();
-}
-
-}  // namespace
-
-void* operator new(size_t size) { return counted_allocation(size); }
-void* operator new[](size_t size) { return counted_allocation(size); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return counted_allocation(size); }
-void* operator new[](size_t size, const std::nothrow_t&) noexcept {
-  return counted_allocation(size);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "support/allocation_meter.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -40,9 +15,9 @@ namespace {
 constexpr int kPerNode = 128, kNodes = 782, kRanks = kNodes * kPerNode;
 
 int64_t bytes_of(auto&& work) {
-  const int64_t before = g_allocated_bytes;
+  const AllocationMeter meter;
   work();
-  return g_allocated_bytes - before;
+  return meter.bytes();
 }
 
 // Paper 000's regions of 4,000 bytes, one after the other of all ranks.
@@ -51,13 +26,8 @@ Access access_of(int rank) {
 }
 
 Announcement announced(const Access& access) {
-  Announcement a = {};
+  Announcement a = announcement_of(access);
   a.window = 1 << 20;
-  a.hull_begin = access.hull().begin;
-  a.hull_end = access.hull().end;
-  const auto encoded = access.encode(access.begin(), access.end());
-  a.encoded_size = int64_t(encoded.size());
-  memcpy(a.encoded, encoded.data(), encoded.size());
   return a;
 }
 

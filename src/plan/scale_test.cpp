@@ -2,54 +2,19 @@
 // taken, not time, so that the test means the same on a loaded machine.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "plan/aggregators.h"
 #include "plan/file_domains.h"
 #include "plan/issue_order.h"
-
-namespace {
-
-int64_t g_allocations = 0;
-int64_t g_allocated_bytes = 0;
-
-void* counted_allocation(size_t size) {
-  ++g_allocations;
-  g_allocated_bytes += int64_t(size);
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  std::abort();
-}
-
-}  // namespace
-
-void* operator new(size_t size) { return counted_allocation(size); }
-void* operator new[](size_t size) { return counted_allocation(size); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return counted_allocation(size); }
-void* operator new[](size_t size, const std::nothrow_t&) noexcept {
-  return counted_allocation(size);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "support/allocation_meter.h"
 
 namespace haichi::plan {
 namespace {
 
 constexpr int kNodes = 1000, kPerNode = 100, kRanks = kNodes * kPerNode;
 
-// Memory that was asked for since its construction, whether given back or not.
-class Meter {
- public:
-  int64_t bytes() const { return g_allocated_bytes - bytes_; }
-  int64_t allocations() const { return g_allocations - allocations_; }
-
- private:
-  int64_t bytes_ = g_allocated_bytes;
-  int64_t allocations_ = g_allocations;
-};
+using Meter = AllocationMeter;
 
 TEST(PlanScale, TheMeterCounts) {
   const Meter meter;
