@@ -105,13 +105,14 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
 
 /// Of all ranks' entries. False if the MPI library fails.
 bool reduced(FileGroup& group, const Entries& own, Entries& all, Waiting waiting) {
-  if (!group.agrees_in_memory(waiting)) {
+  NodeBoard* const board = group.board(waiting);
+  if (!board) {
     const Operation& reduce = kept_operation();  // made when the file was opened
     return real().Allreduce(own, all, 1, reduce.type, reduce.op, group.comm) == MPI_SUCCESS;
   }
   static_assert(sizeof own <= NodeBoard::kMostBytes);
   std::vector<int64_t> each(size_t(group.placement.ranks()) * entries);
-  if (!group.allgather(own, sizeof own, each.data(), waiting)) return false;
+  board->allgather(own, sizeof own, each.data());
   memcpy(all, each.data(), sizeof all);
   for (size_t r = 1; r < size_t(group.placement.ranks()); ++r)
     add(reinterpret_cast<const Entries&>(each[r * entries]), all);

@@ -72,8 +72,8 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
 }
 
 /// Carries the access out, or finds that it is the library's.
-CollectiveOutcome go(FileState& state, const CollectiveCall& call, Request& request,
-                     const AccessSummary& summary, CallRecord& record, CallTrace& trace) {
+CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Request& request,
+                            const AccessSummary& summary, CallRecord& record, CallTrace& trace) {
   const mpiio::WayChoice choice = choose(state, call, summary);
   describe(record, state, summary, choice);
   WayTrials& ways = state.group->ways;
@@ -117,7 +117,7 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
     if (request.refusal.empty())
       state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
   } else {
-    outcome = go(state, call, request, *summary, record, trace);
+    outcome = carry_out(state, call, request, *summary, record, trace);
     refused.end();
   }
   record.handled = outcome.taken;

@@ -102,19 +102,19 @@ FileGroup::~FileGroup() {
 }
 
 // Who waits for memory to change has to poll the MPI library meanwhile.
-bool FileGroup::agrees_in_memory(Waiting waiting) {
-  if (board_) return waiting == Waiting::polling;
-  if (placement.nodes() > 1 || board_refused_ || waiting != Waiting::polling ||
+NodeBoard* FileGroup::board(Waiting waiting) {
+  if (waiting != Waiting::polling) return nullptr;
+  if (board_ || placement.nodes() > 1 || board_refused_ ||
       runtime.settings.text("io.share") != "on" || ++agreements_ <= kAgreementsByMessages)
-    return false;
+    return board_.get();
   board_ = NodeBoard::make(comm, placement, rank);
   board_refused_ = !board_;
-  return board_ != nullptr;
+  return board_.get();
 }
 
 bool FileGroup::allgather(const void* own, size_t bytes, void* all, Waiting waiting) {
-  if (bytes <= NodeBoard::kMostBytes && agrees_in_memory(waiting)) {
-    board_->allgather(own, bytes, all);
+  if (NodeBoard* const here = bytes <= NodeBoard::kMostBytes ? board(waiting) : nullptr) {
+    here->allgather(own, bytes, all);
     return true;
   }
   const MPI_Datatype byte = handles().byte;

@@ -43,11 +43,12 @@ class FileGroup {
   const int rank;
   /// Files whose accesses in a direction were all the library's.
   mpiio::Doze files_doze[2] = {mpiio::Doze(1, 8), mpiio::Doze(1, 8)};
-  /// An allgather of so many bytes of each rank, in memory where all ranks are on one node and
-  /// agree often. False if the MPI library fails. Collective.
+  /// An allgather of so many bytes of each rank, on the board where there is one. False if the MPI
+  /// library fails. Collective.
   bool allgather(const void* own, size_t bytes, void* all, Waiting waiting);
-  /// True if the next allgather() goes through memory.
-  bool agrees_in_memory(Waiting waiting);
+  /// Where the ranks leave word for one another, if all are on one node and agree often; else null,
+  /// on all of them. Collective: made when it is worth it.
+  NodeBoard* board(Waiting waiting);
 
   WayTrials ways;                       ///< which way accesses go
   std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'

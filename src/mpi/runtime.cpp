@@ -113,6 +113,7 @@ Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Mach
       rank(r),
       threads_may_write(thread_level() == MPI_THREAD_MULTIPLE),
       reports(!settings.text("report.file").empty()),
+      many_ranks(settings.number("scale.ranks")),
       start_ns(now_ns()),
       started_unix_s(time(nullptr)),
       recorder(events, world.nodes()) {}

@@ -43,6 +43,7 @@ class Runtime {
   const int rank;
   const bool threads_may_write;  ///< the program may call MPI from several threads at once
   const bool reports;            ///< a report is written in the end
+  const int64_t many_ranks;      ///< scale.ranks, which is asked for in every call
   const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
   const int64_t started_unix_s;  ///< the same, seconds since 1970
 
@@ -54,7 +55,7 @@ class Runtime {
   using BorrowedWorker = std::unique_ptr<Worker, std::function<void(Worker*)>>;
   /// Whether so many ranks are too many for each of them to know of each other one: they agree node
   /// by node. The same on all ranks.
-  bool works_by_nodes(int ranks) const { return ranks >= settings.number("scale.ranks"); }
+  bool works_by_nodes(int ranks) const { return ranks >= many_ranks; }
 
   /// A worker to access a file with. Null if the system gives no thread.
   BorrowedWorker borrow_worker();

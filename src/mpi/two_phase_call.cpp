@@ -183,18 +183,15 @@ Worst agree_on_outcome(FileState& state, const Worst& own, CallTrace& trace) {
   const std::array<int64_t, 3> mine = {own.code, own.elapsed_ns, own.exchanged_ns};
   std::array<int64_t, 3> worst = mine;
   const int64_t begin_ns = now_ns();
-  FileGroup& group = *state.group;
-  bool told;
-  if (group.agrees_in_memory(state.waiting())) {
-    std::vector<std::array<int64_t, 3>> all(size_t(group.placement.ranks()));
-    told = group.allgather(&mine, sizeof mine, all.data(), state.waiting());
+  if (NodeBoard* const board = state.group->board(state.waiting())) {
+    std::vector<std::array<int64_t, 3>> all(size_t(state.placement.ranks()));
+    board->allgather(&mine, sizeof mine, all.data());
     for (const auto& each : all)
       for (size_t i = 0; i < worst.size(); ++i) worst[i] = std::max(worst[i], each[i]);
-  } else {
-    told = real().Allreduce(mine.data(), worst.data(), 3, handles().int64, handles().op_max,
-                            state.comm) == MPI_SUCCESS;
+  } else if (real().Allreduce(mine.data(), worst.data(), 3, handles().int64, handles().op_max,
+                              state.comm) != MPI_SUCCESS) {
+    worst[0] = std::max<int64_t>(worst[0], EIO);
   }
-  if (!told) worst[0] = std::max<int64_t>(worst[0], EIO);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
   return {int(worst[0]), worst[1], worst[2]};
 }
