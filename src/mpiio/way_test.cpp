@@ -2,24 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/strided_demand.h"
+
 namespace haichi::mpiio {
 namespace {
 
 constexpr LibraryFileIo kRomio{.alone_if_apart = true}, kOmpio{.alone_if_apart = false};
-
-/// Each of the ranks has `pieces` pieces of `piece` bytes, at a distance of `stride`, the first of
-/// rank r at r * `shift`.
-Demand demand(int ranks, int64_t pieces, int64_t piece, int64_t stride, int64_t shift) {
-  const int64_t span = (pieces - 1) * stride + piece;
-  return {.hull = {0, (ranks - 1) * shift + span},
-          .spans = ranks * span,
-          .bytes = ranks * pieces * piece,
-          .most = pieces * piece,
-          .blocks = ranks * pieces,
-          .sieved = ranks * span,
-          .ranks = ranks,
-          .all_open = true};
-}
 
 Way way(const placement::Placement& placement, const Demand& wanted,
         const LibraryFileIo& library = kRomio, Direction direction = Direction::write,

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import mpis
 import pytest
+import tuned_io
 from haichi.export.model import Decisions
 from haichi.report.load import load, load_form
 from haichi.report.model import Call, Collective, Report
 from mpis import Mpi
 
-HERE = Path(__file__).parent
 # Enough for six trials of four pairs, as many as there are at most.
-RANKS, ROUNDS = 4, 30
+RANKS, ROUNDS = tuned_io.RANKS, 30
 # Four aggregators on two nodes: orders differ, and so do 4 and 32 sends.
 SETTINGS = {
     "HAICHI_IO_TUNE": "on",
@@ -35,20 +35,7 @@ def first_mpi() -> Mpi:
 
 def run(mpi: Mpi, folder: Path, *words: str, rounds: int = ROUNDS, **settings: str) -> Report:
     """The program on two nodes of two ranks; every byte must be right."""
-    if not mpi.shim.exists():
-        pytest.skip(f"no {mpi.shim.name} in this build")
-    (folder / "placement.json").write_text('{"version": 1, "map": [[0, 2, 2, 1]]}')
-    report = folder / "report.json"
-    env = mpi.preload(
-        HAICHI_PLACEMENT=str(folder / "placement.json"),
-        HAICHI_REPORT=str(report),
-        **{**SETTINGS, **settings},
-    )
-    program = mpi.compile(HERE / "tuned_io.c")
-    done = mpi.run(RANKS, [program, str(folder / "x"), str(rounds), *words], env, timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{rounds} rounds right" in done.stdout
-    return load(report)
+    return tuned_io.run(mpi, folder, *words, rounds=rounds, **{**SETTINGS, **settings})
 
 
 def calls(report: Report, kind: str) -> list[Call]:
@@ -120,7 +107,7 @@ def test_ranks_on_one_node_have_nothing_to_tune(tmp_path: Path) -> None:
     mpi = first_mpi()
     report = tmp_path / "report.json"
     env = mpi.preload(HAICHI_REPORT=str(report), **SETTINGS)
-    program = mpi.compile(HERE / "tuned_io.c")
+    program = mpi.compile(tuned_io.HERE / "tuned_io.c")
     done = mpi.run(RANKS, [program, str(tmp_path / "x"), "8"], env, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert not load(report).collectives
@@ -191,7 +178,7 @@ def test_decisions_of_files_and_of_all_to_alls_are_kept_together(tmp_path: Path)
         HAICHI_PLACEMENT=str(tmp_path / "placement.json"),
         HAICHI_COLLECTIVES_DECISIONS=str(folder),
     )
-    program = mpi.compile(HERE / "exchange_repeated.c")
+    program = mpi.compile(tuned_io.HERE / "exchange_repeated.c")
     done = mpi.run(RANKS, [program, "400"], env, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     after = load_form(file, Decisions).decisions
