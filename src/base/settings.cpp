@@ -229,7 +229,7 @@ Result<int64_t> parse_bytes(std::string_view text) {
 
 Settings Settings::from_environment(const char* const* environment) {
   Settings settings;
-  settings.values_.resize(std::size(kTable));
+  settings.values_ = std::make_shared<Values>(std::size(kTable));
   for (const Setting& row : kTable) (void)settings.set(row.key, row.fallback, "default");
   for (; environment && *environment; ++environment) {
     const std::string_view entry(*environment);
@@ -251,12 +251,14 @@ Settings Settings::from_environment(const char* const* environment) {
 }
 
 bool Settings::flag(std::string_view key) const { return number(key) != 0; }
-int64_t Settings::number(std::string_view key) const { return values_[size_t(row_of(key))].number; }
+int64_t Settings::number(std::string_view key) const {
+  return (*values_)[size_t(row_of(key))].number;
+}
 const std::string& Settings::text(std::string_view key) const {
-  return values_[size_t(row_of(key))].text;
+  return (*values_)[size_t(row_of(key))].text;
 }
 std::string_view Settings::source(std::string_view key) const {
-  return values_[size_t(row_of(key))].source;
+  return (*values_)[size_t(row_of(key))].source;
 }
 
 Status Settings::set(std::string_view key, std::string_view value, std::string_view source) {
@@ -266,8 +268,9 @@ Status Settings::set(std::string_view key, std::string_view value, std::string_v
   auto number = parse_value(setting, value);
   if (!number)
     return fail(EINVAL, "{}={}: {}; {} stays", source == "hint" ? setting.hint : setting.variable,
-                value, number.error().text, values_[size_t(row)].text);
-  values_[size_t(row)] = Value{std::string(value), *number, source};
+                value, number.error().text, (*values_)[size_t(row)].text);
+  if (values_.use_count() > 1) values_ = std::make_shared<Values>(*values_);
+  (*values_)[size_t(row)] = Value{std::string(value), *number, source};
   return {};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,7 +60,10 @@ class Settings {
     int64_t number = 0;
     std::string_view source = "default";
   };
-  std::vector<Value> values_;  // parallel to settings_table()
+  using Values = std::vector<Value>;  // parallel to settings_table()
+  /// Every file has settings of its own, mostly those of the job: copies share them until one
+  /// differs.
+  std::shared_ptr<Values> values_;
   std::vector<std::string> problems_;
 };
 
