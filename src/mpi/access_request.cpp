@@ -32,14 +32,17 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
   if (__builtin_mul_overflow(call.count, shape->size(), &bytes) ||
       __builtin_mul_overflow(call.count, std::abs(shape->extent), &reach))
     return refuse("the access is larger than 64-bit numbers");
-  if (bytes % state.etype_size != 0) return refuse("the access is not a whole number of etypes");
+  const DecodedView& decoded = state.view.of(file);
+  if (!decoded.refusal.empty()) return refuse(decoded.refusal);
+  request.etype_size = decoded.etype_size;
+  if (bytes % request.etype_size != 0) return refuse("the access is not a whole number of etypes");
   const auto offset = call.offset ? call.offset : state.pointer.position(file);
   if (!offset) return refuse("the MPI library does not tell the file position");
-  request.position = *offset * state.etype_size;
-  if (!state.view.sorted(request.position, request.position + bytes))
+  request.position = *offset * request.etype_size;
+  if (!decoded.view.sorted(request.position, request.position + bytes))
     return refuse("the view's bytes overlap or are not in ascending order");
   request.memory = mpiio::Pattern::loop(shape->pattern, call.count, shape->extent);
-  request.access = mpiio::Access(state.view, request.position, bytes);
+  request.access = mpiio::Access(decoded.view, request.position, bytes);
   if (bytes > 0 && on_device(static_cast<const std::byte*>(call.memory) + shape->pattern->begin()))
     return refuse("its memory is a device's");
   state.note_memory(*request.memory);
@@ -70,7 +73,7 @@ bool in_atomic_mode(MPI_File file) {
 }
 
 void move_pointer(FileState& state, const Request& request, int64_t bytes) {
-  state.pointer.move_to(MPI_Offset((request.position + bytes) / state.etype_size));
+  state.pointer.move_to(MPI_Offset((request.position + bytes) / request.etype_size));
 }
 
 int noted(FileState& state, const Error& error) {

@@ -41,8 +41,9 @@ struct Request {
   std::string refusal;
   mpiio::Access access;
   mpiio::PatternPtr memory = mpiio::Pattern::block(0);
-  int64_t position = 0;  ///< in the view's bytes
-  int64_t window = 0;    ///< largest collective buffer that this rank can do with; run_collective's
+  int64_t etype_size = 1;  ///< the view's
+  int64_t position = 0;    ///< in the view's bytes
+  int64_t window = 0;  ///< largest collective buffer that this rank can do with; run_collective's
 };
 
 /// Local. `refusal`: why the file's accesses are passed through, or empty. Memory that runs out

@@ -89,7 +89,7 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
   own[hull_begin] = access.empty() ? INT64_MAX : hull.begin;
   own[minus_hull_end] = access.empty() ? 0 : -hull.end;
   own[minus_most] = -size;
-  own[minus_slot] = state.rank == 0 && !Presence::some_unknown() ? -state.slot : 0;
+  own[minus_slot] = state.slot > 0 && !Presence::some_unknown() ? -state.slot : 0;
   own[off] = state.switched_off();
   const Striping striping = state.rank == 0 ? state.striping().value_or(Striping{}) : Striping{};
   own[minus_stripe] = -striping.unit;

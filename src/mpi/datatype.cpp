@@ -51,16 +51,6 @@ const TypeShape* find(MPI_Datatype type) {
   return type == handles().datatype_null ? nullptr : find_kept(type);
 }
 
-void free_contents(const Contents& c) {
-  for (MPI_Datatype type : c.types) {
-    if (find_named(type)) continue;
-    int ints, addresses, types, combiner;
-    if (real().Type_get_envelope(type, &ints, &addresses, &types, &combiner) == MPI_SUCCESS &&
-        ints + addresses + types > 0 && !is_predefined(combiner))
-      real().Type_free(&type);
-  }
-}
-
 // A predefined type: contiguous, except for pair types, which are C structs. Only the short one has
 // a hole in its middle; the others have theirs, if any, at the end.
 Result<TypeShape> predefined(MPI_Datatype type, bool& plain) {
@@ -288,7 +278,7 @@ Result<TypeShape> Decoder::decode(MPI_Datatype type, int depth) {
       std::find(contents->numbers.begin(), contents->numbers.end(), 0) != contents->numbers.end())
     plain_ = false;
   auto pattern = pattern_of(*contents, depth);
-  free_contents(*contents);
+  for (MPI_Datatype each : contents->types) free_unless_predefined(each);
   if (!pattern) return tl::unexpected(pattern.error());
   MPI_Count lower_bound, extent;
   if (real().Type_get_extent_x(type, &lower_bound, &extent) != MPI_SUCCESS)
@@ -303,6 +293,14 @@ Result<TypeShape> decode_type(MPI_Datatype type) {
   auto shape = Decoder().decode(type, 0);
   if (shape && !find_named(type)) keep(type, *shape);
   return shape;
+}
+
+void free_unless_predefined(MPI_Datatype type) {
+  if (find_named(type)) return;
+  int ints, addresses, types, combiner;
+  if (real().Type_get_envelope(type, &ints, &addresses, &types, &combiner) == MPI_SUCCESS &&
+      ints + addresses + types > 0 && !is_predefined(combiner))
+    real().Type_free(&type);
 }
 
 }  // namespace haichi::mpi

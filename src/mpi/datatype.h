@@ -26,4 +26,7 @@ struct TypeShape {
 /// then passes the call through.
 Result<TypeShape> decode_type(MPI_Datatype type);
 
+/// Frees a type that the library gave to tell of another: predefined ones are the library's own.
+void free_unless_predefined(MPI_Datatype type);
+
 }  // namespace haichi::mpi

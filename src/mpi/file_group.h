@@ -43,6 +43,8 @@ class FileGroup {
   const int rank;
   /// Files whose accesses in a direction were all the library's.
   mpiio::Doze files_doze[2] = {mpiio::Doze(1, 8), mpiio::Doze(1, 8)};
+  /// Views in a row that nobody asked for, at the end of the last file (file_view.h).
+  std::atomic<int> views_unasked = 0;
   /// An allgather of so many bytes of each rank, on the board where there is one. False if the MPI
   /// library fails. Collective.
   bool allgather(const void* own, size_t bytes, void* all, Waiting waiting);

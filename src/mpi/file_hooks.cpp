@@ -1,7 +1,5 @@
 // Hooks of the functions that open, close and describe a file. Hooks run with the depth guard held:
 // every MPI call made here goes to the MPI library.
-#include <string.h>
-
 #include <algorithm>
 #include <new>
 
@@ -10,8 +8,6 @@
 #include "generated/real.h"
 #include "mpi/access_request.h"
 #include "mpi/compat/handles.h"
-#include "mpi/compat/view_types.h"
-#include "mpi/datatype.h"
 #include "mpi/end_job.h"
 #include "mpi/file_group.h"
 #include "mpi/file_state.h"
@@ -20,13 +16,15 @@
 namespace haichi::mpi {
 namespace {
 
-/// Makes a file that may be written known to who fills holes; by the first rank of the file. Null
-/// on other ranks, and where it cannot be done or nobody is there who has to know.
+/// Makes a file that may be written known to who fills holes; by the last rank of the file: while
+/// the first one creates it the others wait. Null on other ranks, and where it cannot be done or
+/// nobody is there who has to know.
 std::unique_ptr<Presence> presence_at(const Runtime* runtime, MPI_Comm comm, const char* filename,
                                       int amode) {
-  int rank = -1;
+  int rank, ranks;
   if (!runtime || runtime->world.ranks() < 2 || (amode & MPI_MODE_RDONLY) || !filename ||
-      comm == handles().comm_null || real().Comm_rank(comm, &rank) != MPI_SUCCESS || rank != 0)
+      comm == handles().comm_null || real().Comm_rank(comm, &rank) != MPI_SUCCESS ||
+      real().Comm_size(comm, &ranks) != MPI_SUCCESS || rank != ranks - 1)
     return nullptr;
   const auto path = posix_path(filename);
   return path ? Presence::enter(path->c_str()) : nullptr;
@@ -55,7 +53,6 @@ std::shared_ptr<FileState> make_state(const std::shared_ptr<FileGroup>& group, c
       state->doze_in_order[d].begin_asleep();
     }
   state->take_hints(info);
-  state->open_descriptor();
   return state;
 }
 
@@ -105,8 +102,9 @@ int on_File_close(MPI_File* fh) {
   if (state) {
     state->backlog.finish();
     count_file(*state);
+    state->group->views_unasked = state->view.unasked();
     if (state->runtime.reports) {
-      state->record_hints();
+      state->complete_record();
       keep_file_record(std::move(state->record));
     }
     // Our descriptor goes first: the file may be deleted on close.
@@ -125,51 +123,21 @@ int on_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
   const auto state = FileTable::get().find(fh);
   if (!state) return real().File_set_view(fh, disp, etype, filetype, datarep, info);
   state->backlog.finish();
+  const int result = state->view.set(fh, disp, etype, filetype, datarep, info);
+  if (result != MPI_SUCCESS) return result;
+  state->pointer.forget();
+  state->forget_refusals();
+  state->library_writes = false;
   const std::lock_guard guard(state->mutex);
-  MPI_Offset given_disp = disp;
-  MPI_Datatype given_etype = etype, given_filetype = filetype;
-  bool substituted = false;
-  const auto elementary = decode_type(etype), tile = decode_type(filetype);
-  if (elementary && tile && datarep && strcmp(datarep, "native") == 0 &&
-      (needs_substitute(*elementary) || needs_substitute(*tile))) {
-    const auto bytes = contiguous_bytes(elementary->size());
-    const auto view = byte_type_like(*tile);
-    substituted = bytes && view;
-    if (substituted) {
-      given_disp += tile->pattern->begin();
-      given_etype = *bytes, given_filetype = *view;
-    }
-  }
-  const int result =
-      real().File_set_view(fh, given_disp, given_etype, given_filetype, datarep, info);
-  if (result == MPI_SUCCESS) {
-    state->take_hints(info);
-    state->pointer.forget();
-    state->forget_refusals();
-    state->take_view(disp, etype, filetype, datarep);
-    state->remember_types(etype, filetype, substituted);
-    state->library_writes = false;
-  }
-  if (substituted) {
-    real().Type_free(&given_etype);
-    real().Type_free(&given_filetype);
-  }
+  state->take_hints(info);
   return result;
 }
 
 int on_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
                      char* datarep) {
-  const int result = real().File_get_view(fh, disp, etype, filetype, datarep);
   const auto state = FileTable::get().find(fh);
-  if (result != MPI_SUCCESS || !state || !state->view_substituted) return result;
-  // The program must see what it gave, not the equivalents that the library got.
-  const std::lock_guard guard(state->mutex);
-  *disp = state->view.displacement;
-  real().Type_free(etype);
-  real().Type_free(filetype);
-  real().Type_dup(state->user_etype, etype);
-  real().Type_dup(state->user_filetype, filetype);
-  return result;
+  return state ? state->view.get(fh, disp, etype, filetype, datarep)
+               : real().File_get_view(fh, disp, etype, filetype, datarep);
 }
 
 int on_File_set_info(MPI_File fh, MPI_Info info) {

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <new>
@@ -12,17 +11,12 @@
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 #include "mpi/compat/library_file_io.h"
-#include "mpi/datatype.h"
-#include "mpi/descriptors.h"
 #include "mpi/hints.h"
 #include "mpiio/node_streams.h"
 
 namespace haichi::mpi {
 namespace {
 
-// statfs(2): a client of the network file system caches pages of its own, so that bytes written by
-// an aggregator need not be seen through the program's handle on another node.
-constexpr int64_t kNfsMagic = 0x6969;
 // The collective buffer that nobody asked for: large enough for messages that carry their overhead,
 // small enough that many cycles overlap and messages go out at once. Measured with `haichi lab` at
 // 16 ranks on 4 nodes: 256 KiB beats 1 MiB and more by 3 to 20 per cent under Open MPI, and by 1 to
@@ -41,16 +35,6 @@ int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 mpiio::Choice choice_of(std::string_view word) {
   if (word == "auto") return mpiio::Choice::automatic;
   return word == "on" ? mpiio::Choice::on : mpiio::Choice::off;
-}
-
-std::string file_system_refusal(int fd) {
-  struct stat file;
-  if (real_os().fstat(fd, &file) < 0) return "the file's kind cannot be told";
-  if (!S_ISREG(file.st_mode)) return "it is not a regular file";
-  struct statfs system;
-  if (fstatfs(fd, &system) == 0 && int64_t(system.f_type) == kNfsMagic)
-    return "it lies on NFS, whose clients do not see each other's writes at once";
-  return "";
 }
 
 }  // namespace
@@ -75,30 +59,13 @@ FileState::FileState(std::shared_ptr<FileGroup> of, std::string path_, int amode
       rank(group->rank),
       placement(group->placement),
       world_rank(group->ranks->world_rank),
-      user_etype(handles().datatype_null),
-      user_filetype(handles().datatype_null),
-      settings_(runtime.settings) {
+      view(group->views_unasked),
+      settings_(runtime.settings),
+      descriptor_(path, amode) {
   record.path = path;
 }
 
-FileState::~FileState() {
-  (void)close_descriptor();
-  NodeMemory::keep(std::move(node_memory_));
-  forget_types();
-}
-
-void FileState::forget_types() {
-  view_substituted = false;
-  for (MPI_Datatype* type : {&user_etype, &user_filetype})
-    if (*type != handles().datatype_null) real().Type_free(type);
-}
-
-void FileState::remember_types(MPI_Datatype etype, MPI_Datatype filetype, bool substituted) {
-  forget_types();
-  if (!substituted) return;
-  view_substituted = real().Type_dup(etype, &user_etype) == MPI_SUCCESS &&
-                     real().Type_dup(filetype, &user_filetype) == MPI_SUCCESS;
-}
+FileState::~FileState() { NodeMemory::keep(std::move(node_memory_)); }
 
 void FileState::take_hints(MPI_Info info) {
   aggregators_.ranks.clear();
@@ -127,7 +94,9 @@ void FileState::forget_refusals() {
   for (mpiio::Doze& each : refused) each.wake();
 }
 
-void FileState::record_hints() {
+void FileState::complete_record() {
+  const Flattening views = view.flattening();
+  record.flattening.note_view(views.view_blocks, views.view_bytes);
   for (const Setting& row : settings_table())
     if (!row.hint.empty()) record.hints[std::string(row.hint)] = settings_.text(row.key);
   if (const std::string list = config_list(); !list.empty()) record.hints["cb_config_list"] = list;
@@ -140,8 +109,8 @@ std::string FileState::config_list() const {
 }
 
 std::optional<Striping> FileState::striping() {
-  if (agreed_ || fd_ < 0) return std::nullopt;
-  return lustre_striping(fd_);
+  if (agreed_ || !has_descriptor()) return std::nullopt;
+  return lustre_striping(descriptor_.get());
 }
 
 void FileState::take_agreed(bool all_off, const Striping& striping) {
@@ -180,30 +149,14 @@ void FileState::give_hints(MPI_Info info) const {
     real().Info_set(info, "cb_config_list", list.c_str());
 }
 
-void FileState::take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                          const char* datarep) {
-  view_refusal_.clear();
-  converted_by_ = strcasecmp(datarep, "native") == 0 ? "" : datarep;
-  const auto elementary = decode_type(etype);
-  const auto tile = decode_type(filetype);
-  if (!elementary || !tile) {
-    view_refusal_ = (!elementary ? elementary : tile).error().text;
-    return;
-  }
-  etype_size = elementary->size();
-  view = {displacement, tile->pattern, tile->extent};
-  record.flattening.note_view(tile->pattern->blocks(), tile->pattern->footprint());
-  if (etype_size == 0) view_refusal_ = "the etype holds no bytes";
-}
-
 void FileState::note_writer() {
   if (!runtime.threads_may_write) return;
   static thread_local const char token = 0;
   const void* nobody = nullptr;
   if (writer_.compare_exchange_strong(nobody, &token) || nobody == &token) return;
   const std::lock_guard guard(mutex);
-  if (second_writer_ || fd_ < 0) return;
-  second_writer_ = Presence::enter(fmt::format("/proc/self/fd/{}", fd_).c_str());
+  if (second_writer_ || !has_descriptor()) return;
+  second_writer_ = Presence::enter(fmt::format("/proc/self/fd/{}", descriptor_.get()).c_str());
 }
 
 bool FileState::must_wait_in_library() const {
@@ -348,39 +301,17 @@ void FileState::share_with_node(size_t bytes) {
   runtime.note(fmt::format("{}: {}; they send messages", path, made.error().text));
 }
 
-bool FileState::open_descriptor() {
-  // Read access is needed for read-modify-write even where the program only writes.
-  int flags = (amode & MPI_MODE_RDONLY) ? O_RDONLY : O_RDWR;
-  int fd = real_os().open(path.c_str(), flags | O_CLOEXEC, 0);
-  fd_readable_ = true;
-  if (fd < 0 && (amode & MPI_MODE_WRONLY)) {
-    fd = real_os().open(path.c_str(), O_WRONLY | O_CLOEXEC, 0);
-    fd_readable_ = false;
-  }
-  std::string refusal = fd < 0             ? strerror(-fd)
-                        : beyond_share(fd) ? "too many files are open"
-                                           : file_system_refusal(fd);
-  if (!refusal.empty()) {
-    runtime.note(fmt::format("{}: passed through: {}", path, refusal));
-    if (fd >= 0) real_os().close(fd);
-    return false;
-  }
-  fd_ = fd;
-  return true;
+bool FileState::has_descriptor() {
+  if (descriptor_.get() >= 0) return true;
+  if (!descriptor_refused_.exchange(true))
+    runtime.note(fmt::format("{}: passed through: {}", path, descriptor_.refusal()));
+  return false;
 }
 
-Status FileState::close_descriptor() {
-  if (fd_ < 0) return {};
-  const int closed = real_os().close(std::exchange(fd_, -1));
-  // Closing that a signal interrupts has given the descriptor back, and nothing is said to be lost.
-  if (closed == 0 || closed == -EINTR || !descriptor_written_) return {};
-  return fail(-closed, "closing it after writing failed: {}", strerror(-closed));
-}
-
-mpiio::AggregatorFile FileState::aggregator_file() const {
+mpiio::AggregatorFile FileState::aggregator_file() {
   return {.os = &real_os(),
-          .fd = fd_,
-          .readable = fd_readable_,
+          .fd = descriptor_.get(),
+          .readable = descriptor_.readable(),
           .lock_writes = library_file_io().locks_holes,
           .patience = &patience_};
 }
@@ -388,7 +319,6 @@ mpiio::AggregatorFile FileState::aggregator_file() const {
 std::string FileState::refusal(mpiio::Direction direction) const {
   const bool writing = direction == mpiio::Direction::write;
   if (const std::string common = common_refusal(direction); !common.empty()) return common;
-  if (!view_refusal_.empty()) return view_refusal_;
   if (switched_off()) return "switched off by io.enable";
   if (settings_.text(writing ? "io.write" : "io.read") == "disable")
     return writing ? "romio_cb_write is disable" : "romio_cb_read is disable";
@@ -397,8 +327,8 @@ std::string FileState::refusal(mpiio::Direction direction) const {
 
 std::string FileState::common_refusal(mpiio::Direction direction) const {
   const bool writing = direction == mpiio::Direction::write;
-  if (!converted_by_.empty())
-    return fmt::format("data representation {} is converted by the MPI library", converted_by_);
+  if (const std::string& other = view.converted_by(); !other.empty())
+    return fmt::format("data representation {} is converted by the MPI library", other);
   if (amode & MPI_MODE_SEQUENTIAL) return "the file was opened with MPI_MODE_SEQUENTIAL";
   if ((writing && (amode & MPI_MODE_RDONLY)) || (!writing && (amode & MPI_MODE_WRONLY)))
     return "the access mode does not allow the access";

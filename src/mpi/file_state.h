@@ -17,8 +17,10 @@
 #include "mpi/backlog.h"
 #include "mpi/file_group.h"
 #include "mpi/file_pointer.h"
+#include "mpi/file_view.h"
 #include "mpi/node_memory.h"
 #include "mpi/outcome.h"
+#include "mpi/own_descriptor.h"
 #include "mpi/presence.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
@@ -49,11 +51,11 @@ struct SplitAccess {
 };
 
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
-/// on all ranks; files without a state are passed through. Owns a descriptor of its own, and
-/// duplicates of the view's types.
+/// on all ranks; files without a state are passed through. Made right after the library opened the
+/// file.
 ///
 /// `mutex` guards what a thread may ask for while another is in a collective call of the file:
-/// hints, the record, what is split, the user's types. Nobody holds it while waiting for other
+/// hints, the record, what is split. Nobody holds it while waiting for other
 /// ranks. The rest changes in collective calls alone, of which MPI allows one at a time.
 class FileState : public std::enable_shared_from_this<FileState> {
  public:
@@ -72,24 +74,13 @@ class FileState : public std::enable_shared_from_this<FileState> {
   void take_agreed(bool all_off, const Striping& striping);
   /// Writes the hints in force into an info object of MPI_File_get_info.
   void give_hints(MPI_Info info) const;
-  /// For the report, before the file is closed.
-  void record_hints();
-  /// Remembers the view that the real library just accepted. A view that haichi cannot use makes
-  /// later collective accesses pass through, with the reason noted.
-  void take_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                 const char* datarep);
-  /// Keeps duplicates of the types as the user gave them, for MPI_File_get_view, where the real
-  /// library got equivalents.
-  void remember_types(MPI_Datatype etype, MPI_Datatype filetype, bool substituted);
-  /// Opens this rank's own descriptor; false if that fails. Called once, right after the real
-  /// library opened the file: later the path may name another one.
-  bool open_descriptor();
-  bool has_descriptor() const { return fd_ >= 0; }
+  /// For the report, before the file is closed: what is known of the handle as a whole.
+  void complete_record();
+  /// False, with a note, if this rank cannot have a descriptor of its own. Opens it if need be.
+  bool has_descriptor();
   /// Before bytes of the program's are written through the descriptor.
-  void note_descriptor_written() { descriptor_written_ = true; }
-  /// Closes it. An error is the system's answer to bytes that were written through it: a full
-  /// quota, or a server that did not take them, may be told only now.
-  Status close_descriptor();
+  void note_descriptor_written() { descriptor_.note_written(); }
+  Status close_descriptor() { return descriptor_.close(); }
   /// False if this rank is an aggregator under the options in force and has no descriptor.
   bool ready_as_aggregator() { return has_descriptor() || !is_aggregator(); }
 
@@ -115,14 +106,12 @@ class FileState : public std::enable_shared_from_this<FileState> {
   const plan::Aggregators& aggregators();
   const std::vector<int>& aggregator_ranks() { return aggregators().ranks; }
   bool is_aggregator();
-  mpiio::AggregatorFile aggregator_file() const;
+  mpiio::AggregatorFile aggregator_file();
   mpiio::Holes holes() const;
-  /// Why collective accesses in this direction are passed through, or empty.
+  /// Why collective accesses in this direction are passed through whatever the view, or empty.
   std::string refusal(mpiio::Direction direction) const;
   /// The part of it that is the same on all ranks by the rules of MPI: modes and representation.
   std::string common_refusal(mpiio::Direction direction) const;
-  /// The part of it that is the view's, as far as haichi can decode it.
-  const std::string& view_refusal() const { return view_refusal_; }
   bool switched_off() const { return settings_.text("io.enable") == "off"; }
   /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one
   /// of them.
@@ -147,11 +136,8 @@ class FileState : public std::enable_shared_from_this<FileState> {
   const placement::Placement& placement;
   const std::vector<int>& world_rank;  ///< of each rank of `comm`, its rank in MPI_COMM_WORLD
 
-  mpiio::View view;
+  FileView view;
   FilePointer pointer;
-  int64_t etype_size = 1;
-  bool view_substituted = false;           ///< the real library got equivalents of these types
-  MPI_Datatype user_etype, user_filetype;  ///< MPI_DATATYPE_NULL unless view_substituted
 
   /// All ranks were told at open to leave the file alone; found out by the first agreement.
   bool handed_back = false;
@@ -162,7 +148,8 @@ class FileState : public std::enable_shared_from_this<FileState> {
   /// The same of accesses that a rank cannot take, as long as view and mode are what they are.
   mpiio::Doze refused[2] = {mpiio::Doze(0), mpiio::Doze(0)};
   void forget_refusals();
-  /// Of the handle among those who write to the file; -1: nobody could be told. Rank 0's counts.
+  /// Of the handle among those who write to the file; -1: nobody could be told. The last rank's
+  /// counts.
   int64_t slot = -1;
   /// Before any write of the program's: where a second thread begins to write, everybody is told
   /// that this rank may write while others are in a collective access.
@@ -186,7 +173,6 @@ class FileState : public std::enable_shared_from_this<FileState> {
   FileRecord record;
 
  private:
-  void forget_types();
   std::string config_list() const;
   void share_with_node(size_t bytes);
   bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);
@@ -196,11 +182,8 @@ class FileState : public std::enable_shared_from_this<FileState> {
   std::unique_ptr<Presence> second_writer_;    // under `mutex`
   bool agreed_ = false;                        // take_agreed() was called
   Settings settings_;
-  std::string view_refusal_;
-  std::string converted_by_;  ///< data representation that is not native
-  int fd_ = -1;
-  bool fd_readable_ = false;
-  std::atomic<bool> descriptor_written_ = false;
+  OwnDescriptor descriptor_;
+  std::atomic<bool> descriptor_refused_ = false;
   mutable mpiio::LockPatience patience_;
   std::unique_ptr<std::byte[]> own_memory_;
   int64_t own_capacity_ = 0;

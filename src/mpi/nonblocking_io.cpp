@@ -73,10 +73,10 @@ bool library_does_it(const FileState& state) {
 }
 
 /// Why this rank leaves its part to the library's independent call, or empty.
-std::string own_refusal(const FileState& state) {
+std::string own_refusal(FileState& state) {
   if (!state.has_descriptor()) return "this rank cannot open the file itself";
   if (state.switched_off()) return "switched off by io.enable";
-  return state.view_refusal();
+  return "";
 }
 
 }  // namespace

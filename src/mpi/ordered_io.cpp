@@ -30,14 +30,15 @@ struct Share {
 };
 
 /// Where it can't be told, run_collective refuses the call.
-Part own_part(FileState& state, const CollectiveCall& call) {
+Part own_part(MPI_File file, FileState& state, const CollectiveCall& call) {
   const std::lock_guard guard(state.mutex);
   const auto shape = decode_type(call.type);
+  const int64_t etype_size = state.view.of(file).etype_size;
   int64_t bytes;
-  if (!shape || state.etype_size == 0 || call.count < 0 ||
+  if (!shape || etype_size == 0 || call.count < 0 ||
       __builtin_mul_overflow(call.count, shape->size(), &bytes))
     return {0, INT64_MAX};
-  return {bytes / state.etype_size, state.may_be_library() ? bytes : INT64_MAX};
+  return {bytes / etype_size, state.may_be_library() ? bytes : INT64_MAX};
 }
 
 /// The library is asked only where it has a shared pointer: its answer may be a call of the file's
@@ -54,7 +55,7 @@ MPI_Offset shared_position(MPI_File file, FileState& state, const CollectiveCall
 /// The pointer is read only after every rank has come, since one may come from a call that moves
 /// it.
 Share agree_on_share(MPI_File file, FileState& state, const CollectiveCall& call) {
-  const Part mine = own_part(state, call);
+  const Part mine = own_part(file, state, call);
   std::vector<Part> all(size_t(state.placement.ranks()));
   Share share;
   if (real().Allgather(&mine, 2, handles().int64, all.data(), 2, handles().int64, state.comm) !=

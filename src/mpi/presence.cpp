@@ -42,7 +42,8 @@ std::unique_ptr<Presence> Presence::enter(const char* path) {
   const bool readable = fd >= 0;
   if (!readable && fd != -ENOENT) fd = os.open(path, O_WRONLY | kHow, 0);
   if (fd < 0) return nullptr;
-  if (beyond_share(fd)) {
+  auto share = DescriptorShare::take(fd, DescriptorShare::presence);
+  if (!share) {
     os.close(fd);
     g_some_unknown.store(true, std::memory_order_relaxed);
     return nullptr;
@@ -51,7 +52,7 @@ std::unique_ptr<Presence> Presence::enter(const char* path) {
   const int64_t slot = random_slot();
   const mpiio::AggregatorFile file{.os = &os, .fd = fd, .readable = readable};
   if (os.fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && mpiio::become_present(file, slot))
-    return std::unique_ptr<Presence>(new Presence(fd, slot));
+    return std::unique_ptr<Presence>(new Presence(fd, slot, *std::move(share)));
   os.close(fd);
   return nullptr;
 }

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
+
+#include "mpi/descriptors.h"
 
 namespace haichi::mpi {
 
@@ -12,7 +15,7 @@ class Presence {
   /// Null if there is no regular file of that name, it cannot be opened, or its file system has no
   /// locks. Waits for holes that are being filled now, some milliseconds.
   static std::unique_ptr<Presence> enter(const char* path);
-  /// True if this process had no descriptor to spare for one: handles of the same file, whose first
+  /// True if this process had no descriptor to spare for one: handles of the same file, whose last
   /// rank it is, must then fill no holes.
   static bool some_unknown();
   ~Presence();
@@ -23,9 +26,11 @@ class Presence {
   int64_t slot() const { return slot_; }
 
  private:
-  Presence(int fd, int64_t slot) : fd_(fd), slot_(slot) {}
+  Presence(int fd, int64_t slot, DescriptorShare share)
+      : fd_(fd), slot_(slot), share_(std::move(share)) {}
   const int fd_;
   const int64_t slot_;
+  const DescriptorShare share_;
 };
 
 }  // namespace haichi::mpi

@@ -98,5 +98,6 @@ def test_what_stock_stands(mpi: mpis.Mpi, attack: str, nodes: str, place: Path) 
         assert "haichi: " not in done.stderr
         found = json.loads(report.read_text())
         calls = [call["handled"] for file in found["files"] for call in file["calls"]]
-        assert calls and all(calls)
+        # haichi opens the file when it needs it; a program without rights keeps the library's way.
+        assert calls and all(handled == (attack != "without rights") for handled in calls)
         assert found["collectives"]

@@ -21,7 +21,8 @@ def test_many_files(mpi: Mpi, files: int, limit: int, tmp_path: Path) -> None:
     assert done.stdout.count("right") == 2, done.stdout
     listed = json.loads((tmp_path / "report.json").read_text())["files"]
     handled = [all(call["handled"] for call in file["calls"]) for file in listed if file["calls"]]
-    assert handled[0], "the first files are haichi's"
+    # Beyond three quarters of the descriptors haichi keeps none.
+    assert handled[0] == (files < 3 * limit // 4)
 
 
 @pytest.mark.long
