@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "mpi/access_form.h"
 #include "mpi/file_state.h"
 #include "mpi/outcome.h"
 #include "mpiio/access.h"
@@ -23,7 +24,7 @@ struct CollectiveCall {
   void* memory;
   int64_t count;
   MPI_Datatype type;
-  bool whole = false;  ///< begun and ended by one call, which is made as soon as the ranks agreed
+  AccessForm form = AccessForm::whole;  ///< of those that ranks agree about
 };
 
 inline CollectiveCall write_call(const char* name, std::optional<MPI_Offset> offset,

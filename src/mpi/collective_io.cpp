@@ -42,13 +42,17 @@ mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
   const mpiio::TwoPhaseOptions options = state.options();
   const mpiio::Demand& demand = summary.demand;
   const bool may_be_library = state.may_be_library();
-  const mpiio::WayChoice model = choose_way(state.placement, options, call.direction, demand,
-                                            library_file_io(), may_be_library);
-  if (!call.whole || !may_be_corrected(model)) return model;
-  return state.group->ways.choose(call.direction, demand, uint64_t(summary.hints), model, [&] {
-    return way_costs(state.placement, options, call.direction, demand, library_file_io(), model,
+  const bool split = call.form == AccessForm::split;
+  const mpiio::LibraryFileIo library = library_file_io().in_access(split);
+  const mpiio::WayChoice model =
+      choose_way(state.placement, options, call.direction, demand, library, may_be_library);
+  const mpiio::CostsOfWays costs = [&] {
+    return way_costs(state.placement, options, call.direction, demand, library, model,
                      may_be_library);
-  });
+  };
+  if (call.form == AccessForm::ordered || !may_be_corrected(model, costs)) return model;
+  const uint64_t key = uint64_t(summary.hints) * 2 + uint64_t(split);
+  return state.group->ways.choose(call.direction, demand, key, model, costs);
 }
 
 /// Each rank for itself; an error is the rank's own. Nobody waits for another, unless somebody
@@ -71,18 +75,50 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
           .bytes = request.access.end() - request.access.begin()};
 }
 
+/// As the last accesses that the ranks agreed about went, without a word. What this rank cannot do
+/// is the library's, which waits for nobody either.
+CollectiveOutcome access_unasked(MPI_File file, FileState& state, const CollectiveCall& call) {
+  CallRecord record = begin_record(state, call.name);
+  const int64_t begin_ns = now_ns();
+  Request request = request_of(file, state, call,
+                               state.has_descriptor() ? state.refusal(call.direction)
+                                                      : "this rank cannot open the file itself");
+  CollectiveOutcome outcome;
+  if (request.refusal.empty()) {
+    CallTrace trace(state, record);
+    outcome = access_alone(state, call, request, {}, trace);
+    if (!call.offset) move_pointer(state, request, outcome.bytes);
+  } else {
+    record.why.push_back(request.refusal);
+  }
+  record.handled = outcome.taken;
+  record.bytes = request.access.end() - request.access.begin();
+  record.elapsed_ns = now_ns() - begin_ns;
+  keep_record(state, std::move(record));
+  return outcome;
+}
+
+/// Ranks need not agree about accesses that go so again and again.
+bool waits_for_nobody(const mpiio::WayChoice& choice) {
+  return choice.way == Way::library || choice.reason == mpiio::WayReason::split;
+}
+
 /// Carries the access out, or finds that it is the library's.
 CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Request& request,
                             const AccessSummary& summary, CallRecord& record, CallTrace& trace) {
   const mpiio::WayChoice choice = choose(state, call, summary);
   describe(record, state, summary, choice);
   WayTrials& ways = state.group->ways;
-  mpiio::Doze& doze = state.doze[int(call.direction)];
+  mpiio::Doze& doze = state.doze_of(call.form, call.direction);
   // While the library's way is a trial, or calls of it pay for one, what they take has to be told.
-  if (choice.way != Way::library)
-    doze.end();
-  else if (ways.settled())
-    doze.longer();
+  // Of ordered accesses run_ordered keeps count.
+  if (call.form != AccessForm::ordered) {
+    if (!waits_for_nobody(choice))
+      doze.end();
+    else if (ways.settled())
+      doze.longer();
+    state.dozes_alone[int(call.direction)] = choice.way == Way::alone;
+  }
   ways.begin(now_ns());
   CollectiveOutcome outcome;
   if (choice.way == Way::alone)
@@ -97,9 +133,12 @@ CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Reques
 CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const CollectiveCall& call) {
   come_to_access(state, call.direction);
   if (state.handed_back) return {};
-  mpiio::Doze& doze = state.doze[int(call.direction)];
   mpiio::Doze& refused = state.refused[int(call.direction)];
-  if (doze.goes_on() || refused.goes_on()) return {};
+  if (call.form != AccessForm::ordered && state.doze_of(call.form, call.direction).goes_on())
+    return call.form == AccessForm::split && state.dozes_alone[int(call.direction)]
+               ? access_unasked(file, state, call)
+               : CollectiveOutcome{};
+  if (refused.goes_on()) return {};
   CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
   Request request = request_of(file, state, call, state.refusal(call.direction));

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "mpi/access_form.h"
 #include "mpi/compat/waiting.h"
 #include "mpi/node_board.h"
 #include "mpi/rank_set.h"
@@ -41,8 +42,11 @@ class FileGroup {
   const RankSetPtr ranks;
   const placement::Placement& placement;  ///< the ranks'
   const int rank;
-  /// Files whose accesses in a direction were all the library's.
-  mpiio::Doze files_doze[2] = {mpiio::Doze(1, 8), mpiio::Doze(1, 8)};
+  /// Files whose accesses of a form and direction were all the library's.
+  struct FilesDoze : mpiio::Doze {
+    FilesDoze() : Doze(1, 8) {}
+  };
+  FilesDoze files_doze[kAccessForms][2];
   /// Views in a row that nobody asked for, at the end of the last file (file_view.h).
   std::atomic<int> views_unasked = 0;
   /// An allgather of so many bytes of each rank, on the board where there is one. False if the MPI

@@ -47,11 +47,9 @@ std::shared_ptr<FileState> make_state(const std::shared_ptr<FileGroup>& group, c
   }
   auto state = std::make_shared<FileState>(group, std::move(*path), amode);
   state->record.key = group->next_file();
-  for (int d = 0; d < 2; ++d)
-    if (group->files_doze[d].goes_on()) {
-      state->doze[d].begin_asleep();
-      state->doze_in_order[d].begin_asleep();
-    }
+  for (int form = 0; form < kAccessForms; ++form)
+    for (int d = 0; d < 2; ++d)
+      if (group->files_doze[form][d].goes_on()) state->doze[form][d].begin_asleep();
   state->take_hints(info);
   return state;
 }
@@ -70,14 +68,15 @@ std::shared_ptr<FileState> make_state_or_abort(const std::shared_ptr<FileGroup>&
 
 /// Like files of the same ranks need not be asked about so often.
 void count_file(const FileState& state) {
-  for (int d = 0; d < 2; ++d) {
-    const mpiio::Doze &plain = state.doze[d], &ordered = state.doze_in_order[d];
-    mpiio::Doze& files = state.group->files_doze[d];
-    if (plain.ended() || ordered.ended())
-      files.end();
-    else if (plain.all_were_the_librarys() || ordered.all_were_the_librarys())
-      files.longer();
-  }
+  for (int form = 0; form < kAccessForms; ++form)
+    for (int d = 0; d < 2; ++d) {
+      const mpiio::Doze& accesses = state.doze[form][d];
+      mpiio::Doze& files = state.group->files_doze[form][d];
+      if (accesses.ended())
+        files.end();
+      else if (accesses.all_were_the_librarys())
+        files.longer();
+    }
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ enum class Split {
 struct SplitAccess {
   Split kind;
   CollectiveOutcome outcome;
+  int64_t number = 0;    ///< that WayTrials has for it, if the outcome is timed
+  int64_t begin_ns = 0;  ///< what it took on this rank until the begin was over
 };
 
 /// State of one handle. Made by on_File_open where haichi can take the file's collective accesses
@@ -142,9 +144,12 @@ class FileState : public std::enable_shared_from_this<FileState> {
   /// All ranks were told at open to leave the file alone; found out by the first agreement.
   bool handed_back = false;
   std::optional<SplitAccess> split;  ///< that has begun and not ended
-  /// Accesses that are the library's by choice, by direction.
-  mpiio::Doze doze[2];
-  mpiio::Doze doze_in_order[2];  ///< the same of accesses in the order of the ranks
+  /// Accesses that are the library's by choice, by form and direction.
+  mpiio::Doze doze[kAccessForms][2];
+  bool dozes_alone[2] = {};  ///< split ones are meanwhile each rank's own, and not the library's
+  mpiio::Doze& doze_of(AccessForm form, mpiio::Direction direction) {
+    return doze[int(form)][int(direction)];
+  }
   /// The same of accesses that a rank cannot take, as long as view and mode are what they are.
   mpiio::Doze refused[2] = {mpiio::Doze(0), mpiio::Doze(0)};
   void forget_refusals();

@@ -9,10 +9,9 @@ namespace {
 
 /// Takes the call if all ranks can; otherwise makes `real_call` on all of them.
 template <class RealCall>
-int collective(MPI_File file, CollectiveCall call, MPI_Status* status, RealCall real_call) {
+int collective(MPI_File file, const CollectiveCall& call, MPI_Status* status, RealCall real_call) {
   const auto state = FileTable::get().find(file);
   if (!state) return real_call();
-  call.whole = true;
   const CollectiveOutcome outcome = run_collective(file, *state, call);
   if (outcome.taken) return give_outcome(file, outcome, status);
   const int result = real_call();

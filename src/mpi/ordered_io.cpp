@@ -89,7 +89,7 @@ void record_as_little(FileState& state, const CollectiveCall& call, int64_t most
 
 CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveCall& call) {
   come_to_access(state, call.direction);
-  mpiio::Doze& doze = state.doze_in_order[int(call.direction)];
+  mpiio::Doze& doze = state.doze_of(AccessForm::ordered, call.direction);
   if (state.handed_back || doze.goes_on()) return {};
   const Share share = [&] {
     const Turn turn = state.take_turn();
@@ -101,6 +101,7 @@ CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveC
     return {};
   }
   CollectiveCall at = call;
+  at.form = AccessForm::ordered;
   at.offset = share.position < 0 ? -1 : share.position + share.before;
   const CollectiveOutcome outcome = run_collective(file, state, at);
   outcome.taken ? doze.end() : doze.longer();

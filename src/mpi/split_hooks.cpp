@@ -1,5 +1,8 @@
 // Hooks of the split collectives. All the work is done at the begin, where the standard allows it
 // to be collective (MPI 4.1, section 14.4.5); the end gives the status and the error.
+#include <utility>
+
+#include "base/clock.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/collective_io.h"
@@ -16,12 +19,10 @@ bool has_split(FileState& state) {
 }
 
 /// What was begun of this kind, if anything: then it has ended.
-std::optional<CollectiveOutcome> take_split(FileState& state, Split kind) {
+std::optional<SplitAccess> take_split(FileState& state, Split kind) {
   const std::lock_guard guard(state.mutex);
   if (!state.split || state.split->kind != kind) return std::nullopt;
-  const CollectiveOutcome outcome = state.split->outcome;
-  state.split.reset();
-  return outcome;
+  return *std::exchange(state.split, std::nullopt);
 }
 
 /// A second begin, an end without a begin, the end of another kind. The library would not know of
@@ -31,14 +32,20 @@ int refuse(MPI_File file) {
 }
 
 template <class RealBegin>
-int begin(MPI_File file, Split kind, Run run, const CollectiveCall& call, RealBegin real_begin) {
+int begin(MPI_File file, Split kind, Run run, CollectiveCall call, RealBegin real_begin) {
   const auto state = FileTable::get().find(file);
   if (!state) return real_begin();
   if (has_split(*state)) return refuse(file);
-  const CollectiveOutcome outcome = run(file, *state, call);
-  const int code = outcome.taken ? MPI_SUCCESS : real_begin();
+  call.form = AccessForm::split;
+  SplitAccess split{kind, run(file, *state, call)};
+  const int code = split.outcome.taken ? MPI_SUCCESS : real_begin();
+  if (split.outcome.timed) {
+    const WayTrials& ways = state->group->ways;
+    split.number = ways.number();
+    split.begin_ns = ways.since_begin_ns(now_ns());
+  }
   const std::lock_guard guard(state->mutex);
-  if (code == MPI_SUCCESS) state->split = {kind, outcome};
+  if (code == MPI_SUCCESS) state->split = split;
   return code;
 }
 
@@ -46,9 +53,14 @@ template <class RealEnd>
 int end(MPI_File file, Split kind, MPI_Status* status, RealEnd real_end) {
   const auto state = FileTable::get().find(file);
   if (!state) return real_end();
-  const auto outcome = take_split(*state, kind);
-  if (!outcome) return refuse(file);
-  return outcome->taken ? give_outcome(file, *outcome, status) : real_end();
+  const auto split = take_split(*state, kind);
+  if (!split) return refuse(file);
+  if (split->outcome.taken) return give_outcome(file, split->outcome, status);
+  const int64_t since_ns = now_ns();
+  const int result = real_end();
+  if (split->outcome.timed && result == MPI_SUCCESS)
+    state->group->ways.end_split(split->number, split->begin_ns + now_ns() - since_ns);
+  return result;
 }
 
 }  // namespace

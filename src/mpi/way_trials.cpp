@@ -71,7 +71,7 @@ void WayTrials::agreed(int64_t slowest_ns) {
 
 mpiio::WayChoice WayTrials::choose(mpiio::Direction direction, const mpiio::Demand& demand,
                                    uint64_t hints, const mpiio::WayChoice& model,
-                                   const std::function<std::vector<mpiio::WayCost>()>& costs) {
+                                   const mpiio::CostsOfWays& costs) {
   const WayKey key = key_of(direction, demand, hints);
   std::optional<int> way = tuner.next(key, int(model.way));
   if (!way) {
@@ -88,11 +88,16 @@ mpiio::WayChoice WayTrials::choose(mpiio::Direction direction, const mpiio::Dema
 
 void WayTrials::begin(int64_t now_ns) {
   last_ = next_;
+  ++number_;
   if (last_) last_->begin_ns = now_ns;
 }
 
 void WayTrials::end(int64_t now_ns) {
   if (last_ && last_ns_ == kNotKnown) last_ns_ = now_ns - last_->begin_ns;
+}
+
+void WayTrials::end_split(int64_t number, int64_t spent_ns) {
+  if (last_ && last_ns_ == kNotKnown && number == number_) last_ns_ = spent_ns;
 }
 
 }  // namespace haichi::mpi

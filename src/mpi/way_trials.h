@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +32,7 @@ class WayTrials {
   /// The way of the next access, the same on all ranks. `hints` stands for those in force;
   /// `costs()` is asked for once for accesses of a shape.
   mpiio::WayChoice choose(mpiio::Direction direction, const mpiio::Demand& demand, uint64_t hints,
-                          const mpiio::WayChoice& model,
-                          const std::function<std::vector<mpiio::WayCost>()>& costs);
+                          const mpiio::WayChoice& model, const mpiio::CostsOfWays& costs);
   /// Why it is not the model's choice; empty if it is.
   std::string why() const { return next_ ? tuner.why_next(next_->key) : std::string(); }
   /// False while calls of the shape that was chosen for last are trials or pay for one.
@@ -43,6 +41,12 @@ class WayTrials {
   void begin(int64_t now_ns);
   /// This rank has carried it out.
   void end(int64_t now_ns);
+  /// Of the access that was begun last.
+  int64_t number() const { return number_; }
+  int64_t since_begin_ns(int64_t now_ns) const { return last_ ? now_ns - last_->begin_ns : 0; }
+  /// A split access has ended, in which this rank spent so long in its two calls. Of no account if
+  /// another one was begun meanwhile.
+  void end_split(int64_t number, int64_t spent_ns);
 
   /// What this run decided and has to report; on one rank of the group.
   void keep(const placement::Placement& placement) const;
@@ -58,6 +62,7 @@ class WayTrials {
   };
   std::optional<Access> next_;  // that choose() was called for
   std::optional<Access> last_;  // that was begun, until the ranks agree what it took
+  int64_t number_ = 0;
   int64_t last_ns_ = kNotKnown;
 };
 

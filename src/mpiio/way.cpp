@@ -36,6 +36,16 @@ bool large_pieces(const placement::Placement& placement, const Demand& demand) {
   return demand.bytes / demand.blocks >= least;
 }
 
+/// Why each rank does better alone, or `interleave`.
+WayReason why_alone(const placement::Placement& placement, const TwoPhaseOptions& options,
+                    Direction direction, const Demand& demand) {
+  if (demand.spans <= demand.hull.size()) return WayReason::apart;
+  if (far_apart(placement, options, demand)) return WayReason::far_apart;
+  if (placement.nodes() == 1 && direction == Direction::read)
+    return reads_alone(demand) ? WayReason::read_alone : WayReason::interleave;
+  return large_pieces(placement, demand) ? WayReason::pieces : WayReason::interleave;
+}
+
 }  // namespace
 
 bool left_as_little(const LibraryFileIo& library, int64_t most) {
@@ -54,16 +64,16 @@ WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOption
     if (empty) return {Way::alone, WayReason::far_apart};
     return {Way::two_phase, WayReason::asked};
   }
-  const bool apart = demand.spans <= demand.hull.size();
   if (little) return {Way::library, WayReason::little};
-  if (!demand.all_open) return {Way::two_phase, WayReason::interleave};
-  if (apart) return {Way::alone, WayReason::apart};
-  if (far_apart(placement, options, demand)) return {Way::alone, WayReason::far_apart};
-  if (placement.nodes() == 1 && direction == Direction::read)
-    return reads_alone(demand) ? WayChoice{Way::alone, WayReason::read_alone}
-                               : WayChoice{Way::two_phase, WayReason::interleave};
-  if (large_pieces(placement, demand)) return {Way::alone, WayReason::pieces};
-  return {Way::two_phase, WayReason::interleave};
+  const bool split = library.splits_alone && may_be_library;
+  if (!demand.all_open)
+    return split ? WayChoice{Way::library, WayReason::split}
+                 : WayChoice{Way::two_phase, WayReason::interleave};
+  const WayReason alone = why_alone(placement, options, direction, demand);
+  // On one node ranks exchange through memory, which costs less than a system call for each piece.
+  if (split && (alone != WayReason::interleave || placement.nodes() > 1))
+    return {Way::alone, WayReason::split};
+  return {alone == WayReason::interleave ? Way::two_phase : Way::alone, alone};
 }
 
 std::string_view name_of(Way way) {
@@ -93,6 +103,8 @@ std::string text_of(const WayChoice& choice, const placement::Placement& placeme
                          demand.hull.begin, demand.hull.end);
     case WayReason::little:
       return fmt::format("left to the MPI library: a rank has {} bytes at most", demand.most);
+    case WayReason::split:
+      return "no exchange: the MPI library, too, leaves a split access to each rank";
     case WayReason::pieces:
       return fmt::format("no exchange: {}their pieces have {} bytes in the mean",
                          placement.nodes() > 1 ? "" : "all ranks are on one node, and ",

@@ -18,10 +18,20 @@ namespace haichi::mpiio {
 struct LibraryFileIo {
   /// Where the ranks' parts lie apart, each rank accesses the file alone (ROMIO).
   bool alone_if_apart = false;
+  /// A split access is each rank's own, whatever the ranks' parts (OMPIO: nonblocking independent
+  /// ones).
+  bool splits_alone = false;
   /// Its independent writes may fill holes, under a lock (data sieving).
   bool locks_holes = true;
   /// Its calls of one file by several threads wait for one another (OMPIO).
   bool locks_files = false;
+
+  /// The same in an access that is split or is not.
+  LibraryFileIo in_access(bool split) const {
+    LibraryFileIo io = *this;
+    io.splits_alone = splits_alone && split;
+    return io;
+  }
 };
 
 enum class Way { library, alone, two_phase };
@@ -33,6 +43,7 @@ enum class WayReason {
   far_apart,   ///< nearly all windows would be empty
   apart,       ///< the ranks' parts do not interleave
   little,      ///< as the library does it, and too little to agree about
+  split,       ///< the library leaves it to each rank, too
   pieces,      ///< the pieces are large
   read_alone,  ///< reading alone costs less than through windows
   measured,    ///< trials have shown that it takes less time, or this is one
@@ -48,8 +59,9 @@ struct WayChoice {
 /// costs as much.
 bool left_as_little(const LibraryFileIo& library, int64_t most);
 
-/// Two-phase access and each rank alone must be possible for what they are chosen for; the
-/// library's own way always is, and is not chosen if `may_be_library` is false.
+/// `library`: what it does in this access. Two-phase access and each rank alone must be possible
+/// for what they are chosen for; the library's own way always is, and is not chosen if
+/// `may_be_library` is false.
 WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOptions& options,
                      Direction direction, const Demand& demand, const LibraryFileIo& library,
                      bool may_be_library);

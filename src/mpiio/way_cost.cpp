@@ -1,6 +1,7 @@
 #include "mpiio/way_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "mpiio/read_cost.h"
 
@@ -22,6 +23,10 @@ constexpr double kCycle = 200'000;
 constexpr double kRomioOnNode = 5, kRomioOnNodes = 2;
 constexpr double kOmpioOnNode = 5, kOmpioOnNodes = 50;
 // The same, times that of each rank alone, where the ranks' parts lie apart.
+// Times that of each rank alone: a thread of the C library carries out each piece (aio(7)).
+constexpr double kSplitAlone = 3;
+// An exchange makes ranks wait for one another, who would not: it has to gain as much.
+constexpr double kWorthWaiting = 2;
 constexpr double kRomioApart = 1.1, kOmpioApartOnNode = 3, kOmpioApartOnNodes = 50;
 
 double cycles_of(const placement::Placement& placement, const TwoPhaseOptions& options,
@@ -49,8 +54,18 @@ double two_phase_ns(const placement::Placement& placement, const TwoPhaseOptions
          kExchange * (demand.ranks - 1) + cycles * kExchange / 4;
 }
 
+bool exchange_may_pay(const std::vector<WayCost>& costs) {
+  double alone = 0, two_phase = HUGE_VAL;
+  for (const WayCost& each : costs) {
+    if (each.way == Way::alone) alone = each.seconds;
+    if (each.way == Way::two_phase) two_phase = each.seconds;
+  }
+  return kWorthWaiting * two_phase < alone;
+}
+
 double library_ns(const LibraryFileIo& library, bool one_node, bool apart, double alone,
                   double two_phase) {
+  if (library.splits_alone) return kSplitAlone * alone;
   if (apart) {
     if (library.alone_if_apart) return kRomioApart * alone;
     return alone * (one_node ? kOmpioApartOnNode : kOmpioApartOnNodes);
@@ -61,7 +76,7 @@ double library_ns(const LibraryFileIo& library, bool one_node, bool apart, doubl
 
 }  // namespace
 
-bool may_be_corrected(const WayChoice& choice) {
+bool may_be_corrected(const WayChoice& choice, const CostsOfWays& costs) {
   switch (choice.reason) {
     case WayReason::apart:
     case WayReason::pieces:
@@ -69,6 +84,8 @@ bool may_be_corrected(const WayChoice& choice) {
     case WayReason::interleave:
     case WayReason::far_apart:
       return true;
+    case WayReason::split:
+      return exchange_may_pay(costs());
     case WayReason::nothing:
     case WayReason::asked:
     case WayReason::little:

@@ -6,6 +6,7 @@
 // PURE: no MPI, no clock, no environment.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "mpiio/way.h"
@@ -17,6 +18,9 @@ struct WayCost {
   double seconds = 0;
 };
 
+/// way_costs() of an access, where it is asked for.
+using CostsOfWays = std::function<std::vector<WayCost>()>;
+
 /// The ways that may be taken in place of the model's choice, which is the first.
 std::vector<WayCost> way_costs(const placement::Placement& placement,
                                const TwoPhaseOptions& options, Direction direction,
@@ -25,6 +29,6 @@ std::vector<WayCost> way_costs(const placement::Placement& placement,
 
 /// Whether measured times may correct the choice: not where there is nothing to do, where the user
 /// asked for it, or where agreeing about it costs as much as the access.
-bool may_be_corrected(const WayChoice& choice);
+bool may_be_corrected(const WayChoice& choice, const CostsOfWays& costs);
 
 }  // namespace haichi::mpiio

@@ -54,6 +54,20 @@ TEST(WayCost, TheLibraryIsTriedLateWhereItIsKnownToBeSlow) {
   EXPECT_GT(ompio.at(Way::library), 30 * ompio.at(Way::two_phase));
 }
 
+TEST(WayCost, AnExchangeOfASplitAccessHasToGainAsMuchAsItMakesRanksWait) {
+  constexpr LibraryFileIo kSplits{.splits_alone = true};
+  const auto placement = placement::block(4, 4);
+  const auto corrected = [&](const Demand& wanted) {
+    const WayChoice choice = choose_way(placement, {}, Direction::write, wanted, kSplits, true);
+    EXPECT_EQ(choice.reason, WayReason::split);
+    return may_be_corrected(choice, [&] {
+      return way_costs(placement, {}, Direction::write, wanted, kSplits, choice, true);
+    });
+  };
+  EXPECT_FALSE(corrected(demand(16, 2, 4096, 64'000, 4096)));
+  EXPECT_TRUE(corrected(demand(16, 1000, 3744, 64'000, 4000)));
+}
+
 TEST(WayCost, ARequestForEachSmallPieceIsExpectedToCostMoreThanAnExchange) {
   const auto small = by_way(costs(kNodes, demand(16, 100'000, 40, 640, 40), kRomio));
   EXPECT_GT(small.at(Way::alone), 100 * small.at(Way::two_phase));

@@ -42,6 +42,19 @@ TEST(Way, LittleIsTheLibrarysWhereItDoesTheSame) {
   EXPECT_EQ(choose_way(kNode, {}, Direction::write, little, kRomio, false).way, Way::alone);
 }
 
+TEST(Way, ASplitAccessIsEachRanksWhereTheLibraryLeavesItToThem) {
+  constexpr LibraryFileIo kSplits{.splits_alone = true};
+  const Demand interleaved = demand(16, 1000, 3744, 64'000, 4000);
+  EXPECT_EQ(way(kNodes, interleaved, kSplits.in_access(true)), Way::alone);
+  EXPECT_EQ(way(kNodes, interleaved, kSplits.in_access(false)), Way::two_phase);
+  EXPECT_EQ(way(kNode, demand(4, 1000, 3744, 16'000, 4000), kSplits), Way::two_phase);
+  EXPECT_EQ(choose_way(kNodes, {}, Direction::write, interleaved, kSplits, false).way,
+            Way::two_phase);
+  TwoPhaseOptions asked;
+  asked.aggregators = 2;
+  EXPECT_EQ(way(kNodes, interleaved, kSplits, Direction::write, asked), Way::two_phase);
+}
+
 TEST(Way, AskedForIsDone) {
   TwoPhaseOptions asked;
   asked.aggregators = 2;
