@@ -22,6 +22,8 @@ using collectives::Selection;
 // From 16 KiB on a call takes several times as long as an agreement.
 constexpr int kLargeBlockBin = 14;
 constexpr double kAgreementByLargeCall = 0.25;
+// The library's own before the first trial, besides those before the state was made.
+constexpr int kUsualCalls = 10;
 
 std::string name_of(const Candidate& candidate) {
   return candidate.algorithm ? candidate.text() : "library";
@@ -78,6 +80,14 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   return nullptr;
 }
 
+/// To make a state costs as much as some calls; a job of few calls shall not pay for it.
+int64_t calls_before_a_look(const Settings& settings) {
+  const int64_t after = settings.number("collectives.after");
+  // Where an earlier job may have decided there is something to gain at once.
+  constexpr int64_t kWithDecisions = 4;
+  return settings.text("collectives.decisions").empty() ? after : std::min(after, kWithDecisions);
+}
+
 /// True if all ranks have been in the call with this result, and not one of them alone with
 /// arguments that the library refused at once.
 bool all_were_in_it(int result) {
@@ -122,6 +132,7 @@ Tuned& CommState::tuned(const CollectiveKey& key, collectives::Kind kind, bool r
     verdicts = prune(candidates, int64_t{1} << key.size_bin);
   const int count = int(candidates.size());
   collectives::SelectionRules rules = selection_rules(runtime.settings);
+  rules.usual_calls = kUsualCalls;
   if (key.size_bin >= kLargeBlockBin) rules.agreement = kAgreementByLargeCall;
   Selection selection(count, rules);
   if (!verdicts.empty()) selection.expect(predicted(candidates, verdicts));
@@ -247,7 +258,7 @@ void library_did(CommAttachment& attached, MPI_Comm comm, int result, int64_t by
   Runtime* const runtime = Runtime::get();
   if (runtime == nullptr || !all_were_in_it(result)) return;
   attached.bytes += bytes;
-  if (++attached.calls < runtime->settings.number("collectives.after") &&
+  if (++attached.calls < calls_before_a_look(runtime->settings) &&
       attached.bytes < kBytesWorthAState)
     return;
   attached.settled = true;
