@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kDirectWrite = 16 << 10;
 // The same where the file system is behind a network, and a request costs a round trip to a server.
 constexpr int64_t kDirectPieceApart = 1 << 20;
+// So few writes of a node's ranks take less than the meetings of an exchange.
+constexpr int64_t kFewWrites = 16;
 // Where so many windows have nothing in them for one that has, the ranks access their pieces
 // themselves: an empty cycle costs a meeting of all.
 constexpr int64_t kEmptyWindows = 8;
@@ -43,6 +45,7 @@ WayReason why_alone(const placement::Placement& placement, const TwoPhaseOptions
   if (far_apart(placement, options, demand)) return WayReason::far_apart;
   if (placement.nodes() == 1 && direction == Direction::read)
     return reads_alone(demand) ? WayReason::read_alone : WayReason::interleave;
+  if (placement.nodes() == 1 && demand.blocks <= kFewWrites) return WayReason::few;
   return large_pieces(placement, demand) ? WayReason::pieces : WayReason::interleave;
 }
 
@@ -109,6 +112,9 @@ std::string text_of(const WayChoice& choice, const placement::Placement& placeme
       return fmt::format("no exchange: {}their pieces have {} bytes in the mean",
                          placement.nodes() > 1 ? "" : "all ranks are on one node, and ",
                          demand.bytes / demand.blocks);
+    case WayReason::few:
+      return fmt::format("no exchange: all ranks are on one node, and have {} pieces",
+                         demand.blocks);
     case WayReason::read_alone:
       return fmt::format(
           "no exchange: all ranks are on one node, and reading {} pieces alone costs less than "

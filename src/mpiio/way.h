@@ -45,6 +45,7 @@ enum class WayReason {
   little,      ///< as the library does it, and too little to agree about
   split,       ///< the library leaves it to each rank, too
   pieces,      ///< the pieces are large
+  few,         ///< there are few pieces to write
   read_alone,  ///< reading alone costs less than through windows
   measured,    ///< trials have shown that it takes less time, or this is one
   interleave,

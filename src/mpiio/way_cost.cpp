@@ -80,6 +80,7 @@ bool may_be_corrected(const WayChoice& choice, const CostsOfWays& costs) {
   switch (choice.reason) {
     case WayReason::apart:
     case WayReason::pieces:
+    case WayReason::few:
     case WayReason::read_alone:
     case WayReason::interleave:
     case WayReason::far_apart:

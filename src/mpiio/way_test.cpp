@@ -35,6 +35,12 @@ TEST(Way, LargePiecesAreNotEvenIfTheyInterleave) {
   EXPECT_EQ(way(kNode, demand(4, 100, 16 << 10, 64 << 10, 16 << 10)), Way::alone);
 }
 
+TEST(Way, FewWritesOfANodeAreNot) {
+  EXPECT_EQ(way(kNode, demand(4, 4, 512, 8192, 2048), kOmpio), Way::alone);
+  EXPECT_EQ(way(kNode, demand(4, 5, 512, 10'240, 2048), kOmpio), Way::two_phase);
+  EXPECT_EQ(way(kNodes, demand(16, 1, 512, 16'384, 16'384), kOmpio), Way::alone);
+}
+
 TEST(Way, LittleIsTheLibrarysWhereItDoesTheSame) {
   const Demand little = demand(4, 1, 64, 0, 64);
   EXPECT_EQ(way(kNode, little), Way::library);
@@ -67,7 +73,7 @@ TEST(Way, PiecesFarApartNeedNoCyclesBetweenThem) {
   for (const auto& placement : {kNode, kNodes}) {
     const int ranks = placement.ranks();
     EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio), Way::alone);
-    EXPECT_EQ(way(placement, demand(ranks, 2, 20, 1 << 20, 20), kOmpio), Way::two_phase);
+    EXPECT_EQ(way(placement, demand(ranks, 6, 20, 1 << 20, 20), kOmpio), Way::two_phase);
     TwoPhaseOptions enabled;  // romio_cb_write
     enabled.may_go_direct = false;
     EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio, Direction::write,
