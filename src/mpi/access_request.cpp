@@ -21,7 +21,6 @@ Request unguarded_request_of(MPI_File file, FileState& state, const CollectiveCa
     return request;
   };
   if (!refusal.empty()) return refuse(std::move(refusal));
-  if (in_atomic_mode(file)) return refuse("the file is in atomic mode");
   if (call.count < 0 || (call.offset && *call.offset < 0))
     return refuse("an argument is out of range");
   // A type that is decoded need not be committed. Named ones are.
@@ -67,9 +66,12 @@ Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
   return request;
 }
 
-bool in_atomic_mode(MPI_File file) {
+std::string mode_refusal(MPI_File file, const FileState& state, mpiio::Direction direction) {
+  std::string why = state.common_refusal(direction);
   int atomic = 0;
-  return real().File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic;
+  if (why.empty() && (real().File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic))
+    why = "the file is in atomic mode";
+  return why;
 }
 
 void move_pointer(FileState& state, const Request& request, int64_t bytes) {

@@ -52,7 +52,9 @@ struct Request {
 Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
                    std::string refusal);
 
-bool in_atomic_mode(MPI_File file);
+/// Why accesses in this direction are the library's, or empty: modes and data representation, which
+/// are the same on all ranks by the rules of MPI, so that nobody has to be asked.
+std::string mode_refusal(MPI_File file, const FileState& state, mpiio::Direction direction);
 
 /// Moves the individual pointer behind the first `bytes` bytes of the access.
 void move_pointer(FileState& state, const Request& request, int64_t bytes);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/clock.h"
 #include "generated/real.h"
 #include "mpi/agreement.h"
 #include "mpi/compat/handles.h"
@@ -30,6 +31,8 @@ enum Entry {
   minus_stripe,
   minus_stripes,
   minus_last,
+  period,
+  least,
   first_sum,
   spans = first_sum,
   bytes,
@@ -95,6 +98,8 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
   own[minus_stripe] = -striping.unit;
   own[minus_stripes] = -striping.count;
   own[minus_last] = -state.group->ways.last_ns();
+  own[period] = state.group->pace.period_ns();
+  own[least] = state.group->pace.least_ns();
   own[spans] = hull.size();
   own[bytes] = size;
   own[blocks] = access.empty() ? 0 : access.blocks();
@@ -135,8 +140,10 @@ Result<AccessSummary> summarize(FileState& state, const Request& request,
                                 mpiio::Direction direction) {
   Entries own, all;
   enter(own, state, request, direction);
+  const int64_t begin_ns = now_ns();
   if (!reduced(*state.group, own, all, state.waiting()))
     return fail(EIO, "the ranks of {} cannot agree", state.path);
+  state.group->pace.agreed(begin_ns, now_ns());
   AccessSummary summary;
   summary.can = all[can] != 0;
   summary.same_hints = all[hints] == -all[minus_hints];
@@ -146,6 +153,7 @@ Result<AccessSummary> summarize(FileState& state, const Request& request,
   summary.all_off = all[off] != 0;
   summary.striping = {-all[minus_stripe], -all[minus_stripes]};
   summary.last_ns = -all[minus_last];
+  summary.longest_doze = mpiio::AgreementPace::longest(all[period], all[least]);
   if (all[ranks] > 0) summary.demand.hull = {all[hull_begin], -all[minus_hull_end]};
   summary.some_fill = all[fillers] > 0;
   summary.demand.spans = all[spans];

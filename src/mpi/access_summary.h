@@ -22,6 +22,7 @@ struct AccessSummary {
   bool some_fill = false;       ///< a rank would fill holes between its own pieces
   int64_t slot = -1;            ///< of the handle, see mpiio/file_lock.h
   int64_t last_ns = 0;          ///< of the slowest rank in the last access, see way_trials.h
+  int longest_doze = 0;         ///< calls that may go on without an agreement, at most; 0: as usual
   mpiio::Demand demand;
 };
 

@@ -75,6 +75,13 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
           .bytes = request.access.end() - request.access.begin()};
 }
 
+void record_refused(FileState& state, const CollectiveCall& call, std::string why) {
+  CallRecord record = begin_record(state, call.name);
+  state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why));
+  record.why.push_back(std::move(why));
+  keep_record(state, std::move(record));
+}
+
 /// As the last accesses that the ranks agreed about went, without a word. What this rank cannot do
 /// is the library's, which waits for nobody either.
 CollectiveOutcome access_unasked(MPI_File file, FileState& state, const CollectiveCall& call) {
@@ -116,7 +123,7 @@ CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Reques
     if (!waits_for_nobody(choice))
       doze.end();
     else if (ways.settled())
-      doze.longer();
+      doze.longer(summary.longest_doze);
     state.dozes_alone[int(call.direction)] = choice.way == Way::alone;
   }
   ways.begin(now_ns());
@@ -134,11 +141,18 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   come_to_access(state, call.direction);
   if (state.handed_back) return {};
   mpiio::Doze& refused = state.refused[int(call.direction)];
-  if (call.form != AccessForm::ordered && state.doze_of(call.form, call.direction).goes_on())
-    return call.form == AccessForm::split && state.dozes_alone[int(call.direction)]
-               ? access_unasked(file, state, call)
-               : CollectiveOutcome{};
-  if (refused.goes_on()) return {};
+  const bool asleep =
+      call.form != AccessForm::ordered && state.doze_of(call.form, call.direction).goes_on();
+  const bool alone =
+      asleep && call.form == AccessForm::split && state.dozes_alone[int(call.direction)];
+  const bool unasked = asleep || refused.goes_on();
+  if (unasked) state.group->pace.slept();
+  if (unasked && !alone) return {};
+  if (std::string why = mode_refusal(file, state, call.direction); !why.empty()) {
+    record_refused(state, call, std::move(why));
+    return {};
+  }
+  if (alone) return access_unasked(file, state, call);
   CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
   Request request = request_of(file, state, call, state.refusal(call.direction));
@@ -152,7 +166,7 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   }
   if (const std::string why_not = objection(request, summary); !why_not.empty()) {
     record.why.push_back(why_not);
-    if (summary) refused.longer();
+    if (summary) refused.longer(summary->longest_doze);
     if (request.refusal.empty())
       state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why_not));
   } else {

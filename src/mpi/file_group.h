@@ -47,6 +47,7 @@ class FileGroup {
     FilesDoze() : Doze(1, 8) {}
   };
   FilesDoze files_doze[kAccessForms][2];
+  mpiio::AgreementPace pace;  ///< of agreements about accesses
   /// Views in a row that nobody asked for, at the end of the last file (file_view.h).
   std::atomic<int> views_unasked = 0;
   /// An allgather of so many bytes of each rank, on the board where there is one. False if the MPI

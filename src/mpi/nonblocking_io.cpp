@@ -82,13 +82,13 @@ std::string own_refusal(FileState& state) {
 }  // namespace
 
 bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& call) {
-  std::string why = state.common_refusal(call.direction);
+  std::string why;
   if (state.handed_back)
     why = "every rank was told to leave the file alone";
   else if (library_does_it(state))
     why = "as the MPI library does it: each rank by itself would be slower for small pieces";
-  else if (why.empty() && in_atomic_mode(file))
-    why = "the file is in atomic mode";
+  else
+    why = mode_refusal(file, state, call.direction);
   if (why.empty()) return false;
   state.backlog.finish();
   CallRecord record = begin_record(state, call.name);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 namespace haichi::mpiio {
 
@@ -18,10 +19,11 @@ class Doze {
 
   /// True if the next thing is the library's without a word.
   bool goes_on() { return left_ > 0 && left_-- > 0; }
-  /// The ranks agreed that a thing is the library's.
-  void longer() {
+  /// The ranks agreed that a thing is the library's. `longest`: where it pays to sleep longer than
+  /// usual, see AgreementPace.
+  void longer(int longest = 0) {
     left_ = next_;
-    next_ = std::clamp(2 * next_, 1, longest_);
+    next_ = std::clamp(2 * next_, 1, std::max(longest, longest_));
     ++agreed_;
   }
   /// They agreed on something else.
@@ -46,6 +48,37 @@ class Doze {
   int next_;
   int agreed_ = 0;
   bool ended_ = false;
+};
+
+/// How long ranks may sleep so that agreeing takes a small share of the time of all that they do.
+/// What it is asked with is what all ranks told, the least of each.
+class AgreementPace {
+ public:
+  /// A thing was slept through.
+  void slept() { ++things_; }
+  /// An agreement began and ended. Times in ns.
+  void agreed(int64_t begin_ns, int64_t end_ns) {
+    if (last_end_ns_ != 0)
+      period_ns_ = std::max<int64_t>(1, (begin_ns - last_end_ns_) / (things_ + 1));
+    least_ns_ = least_ns_ == 0 ? end_ns - begin_ns : std::min(least_ns_, end_ns - begin_ns);
+    last_end_ns_ = end_ns;
+    things_ = 0;
+  }
+  /// Of this rank: from one thing to the next, and what an agreement takes at least. 0: not known.
+  int64_t period_ns() const { return period_ns_; }
+  int64_t least_ns() const { return least_ns_; }
+
+  /// Things to sleep through; 0 if nothing is known.
+  static int longest(int64_t period_ns, int64_t agreement_ns) {
+    constexpr int64_t kShare = 100;  // one per cent
+    constexpr int64_t kLongest = 1024;
+    if (period_ns <= 0) return 0;
+    return int(std::min(kLongest, agreement_ns * kShare / period_ns));
+  }
+
+ private:
+  int64_t things_ = 0;
+  int64_t last_end_ns_ = 0, period_ns_ = 0, least_ns_ = 0;
 };
 
 }  // namespace haichi::mpiio

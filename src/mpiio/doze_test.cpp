@@ -63,5 +63,32 @@ TEST(Doze, BeginsAsleep) {
   EXPECT_EQ(asked(doze, 2), 1);
 }
 
+TEST(AgreementPace, SleepsUntilAgreeingIsAHundredthOfTheTime) {
+  AgreementPace pace;
+  pace.agreed(1'000, 51'000);
+  EXPECT_EQ(AgreementPace::longest(pace.period_ns(), pace.least_ns()), 0) << "no period yet";
+  for (int i = 0; i < 9; ++i) pace.slept();
+  pace.agreed(151'000, 251'000);  // 10 things in 100 us; the agreement before took 50 us
+  EXPECT_EQ(pace.period_ns(), 10'000);
+  EXPECT_EQ(pace.least_ns(), 50'000);
+  EXPECT_EQ(AgreementPace::longest(pace.period_ns(), pace.least_ns()), 500);
+  EXPECT_EQ(AgreementPace::longest(1, 1'000'000), 1024);
+}
+
+TEST(Doze, SleepsLongerThanUsualWhereThatPays) {
+  Doze doze(1, 4);
+  int most = 0;
+  for (int agreement = 0; agreement < 12; ++agreement) {
+    int slept = 0;
+    while (doze.goes_on()) ++slept;
+    most = std::max(most, slept);
+    doze.longer(agreement < 8 ? 64 : 0);
+  }
+  EXPECT_EQ(most, 64);
+  int slept = 0;
+  while (doze.goes_on()) ++slept;
+  EXPECT_EQ(slept, 4) << "no longer than it pays";
+}
+
 }  // namespace
 }  // namespace haichi::mpiio
