@@ -124,7 +124,6 @@ CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Reques
       doze.end();
     else if (ways.settled())
       doze.longer(summary.longest_doze);
-    state.dozes_alone[int(call.direction)] = choice.way == Way::alone;
   }
   ways.begin(now_ns());
   CollectiveOutcome outcome;
@@ -143,8 +142,9 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   mpiio::Doze& refused = state.refused[int(call.direction)];
   const bool asleep =
       call.form != AccessForm::ordered && state.doze_of(call.form, call.direction).goes_on();
+  // What the library leaves to each rank needs no word of the others, whichever of both does it.
   const bool alone =
-      asleep && call.form == AccessForm::split && state.dozes_alone[int(call.direction)];
+      asleep && library_file_io().in_access(call.form == AccessForm::split).splits_alone;
   const bool unasked = asleep || refused.goes_on();
   if (unasked) state.group->pace.slept();
   if (unasked && !alone) return {};

@@ -146,7 +146,6 @@ class FileState : public std::enable_shared_from_this<FileState> {
   std::optional<SplitAccess> split;  ///< that has begun and not ended
   /// Accesses that are the library's by choice, by form and direction.
   mpiio::Doze doze[kAccessForms][2];
-  bool dozes_alone[2] = {};  ///< split ones are meanwhile each rank's own, and not the library's
   mpiio::Doze& doze_of(AccessForm form, mpiio::Direction direction) {
     return doze[int(form)][int(direction)];
   }

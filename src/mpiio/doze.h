@@ -70,7 +70,7 @@ class AgreementPace {
 
   /// Things to sleep through; 0 if nothing is known.
   static int longest(int64_t period_ns, int64_t agreement_ns) {
-    constexpr int64_t kShare = 100;  // one per cent
+    constexpr int64_t kShare = 33;  // three per cent
     constexpr int64_t kLongest = 1024;
     if (period_ns <= 0) return 0;
     return int(std::min(kLongest, agreement_ns * kShare / period_ns));

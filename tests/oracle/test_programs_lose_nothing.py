@@ -43,10 +43,10 @@ def usable(name: str) -> mpis.Mpi:
     return mpi
 
 
-def run(job: Job, mpi: mpis.Mpi, folder: Path, haichi: bool) -> str:
+def run(job: Job, mpi: mpis.Mpi, folder: Path, haichi: bool, **settings: str) -> str:
     """Runs a job's programs; a failure shows what the program found."""
     job = dataclasses.replace(job, abi=mpi.abi)
-    environment = job.environment(mpi, folder) if haichi else mpi.stock()
+    environment = {**job.environment(mpi, folder), **settings} if haichi else mpi.stock()
     words = [*job.words(mpi, folder), "--keep-going", *([] if haichi else ["--stock"])]
     if not haichi and mpi.name in STOCK_LOSES:
         words += ["--avoid", STOCK_LOSES[mpi.name]]
@@ -65,6 +65,17 @@ def run(job: Job, mpi: mpis.Mpi, folder: Path, haichi: bool) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> None:
     run(job, usable(name), fast_folder, haichi=True)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("openmpi")])
+def test_split_accesses_that_nobody_was_asked_about(name: str, fast_folder: Path) -> None:
+    """By default ranks on several nodes access their parts of a split access alone, and after the
+    first ones without a word to the others."""
+    options = ("--only", "split,strided,contiguous,world,views,slow")
+    job = Job("", 4, 60, "block2", first=6000, options=options, what="programs")
+    run(job, usable(name), fast_folder, haichi=True, HAICHI_IO_LIBRARY="on")
+    calls = [call for call in calls_of(job.report(fast_folder)) if "_begin" in call["call"]]
+    assert any(call["handled"] and not call["why"] for call in calls)
 
 
 @pytest.mark.slow
