@@ -14,7 +14,8 @@ using Kind = Setting::Kind;
 constexpr Setting kTable[] = {
     {"collectives.after", "HAICHI_COLLECTIVES_AFTER", "", Kind::integer, "40", "",
      "Calls of a communicator that are the MPI library's before haichi looks at it, at least 1; "
-     "fewer where they are of many bytes, and 4 at most with collectives.decisions."},
+     "fewer where they are of many bytes, and 4 at most with collectives.decisions or a "
+     "collectives.budget of 100."},
     {"collectives.algorithm", "HAICHI_COLLECTIVES_ALGORITHM", "", Kind::text, "auto", "",
      "Algorithm of all-to-all and all-gather collectives: auto chooses by trial, library is the "
      "MPI "

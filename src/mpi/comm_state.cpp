@@ -83,9 +83,12 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
 /// To make a state costs as much as some calls; a job of few calls shall not pay for it.
 int64_t calls_before_a_look(const Settings& settings) {
   const int64_t after = settings.number("collectives.after");
-  // Where an earlier job may have decided there is something to gain at once.
-  constexpr int64_t kWithDecisions = 4;
-  return settings.text("collectives.decisions").empty() ? after : std::min(after, kWithDecisions);
+  // Where an earlier job may have decided there is something to gain at once, and trials may cost
+  // what they like.
+  constexpr int64_t kSoon = 4;
+  const bool soon = !settings.text("collectives.decisions").empty() ||
+                    settings.number("collectives.budget") >= 100;
+  return soon ? std::min(after, kSoon) : after;
 }
 
 /// True if all ranks have been in the call with this result, and not one of them alone with

@@ -176,15 +176,22 @@ def first_mpi() -> Mpi:
     return mpi
 
 
-@pytest.mark.parametrize("budget", ["2", "100"])
-def test_a_job_of_twenty_calls_has_no_trials_by_default(tmp_path: Path, budget: str) -> None:
-    """They could not pay for themselves. With any budget there are trials from the first on."""
+@pytest.mark.parametrize(("budget", "after"), [("2", "40"), ("2", "4"), ("100", "40")])
+def test_a_job_of_twenty_calls_has_no_trials_by_default(
+    tmp_path: Path, budget: str, after: str
+) -> None:
+    """They could not pay for themselves, nor for a look at the communicator. With any budget there
+    are trials from the first on."""
     mpi = first_mpi()
     report = tmp_path / "report.json"
     env = mpi.preload(HAICHI_PLACEMENT=placement_file(tmp_path, 3), HAICHI_REPORT=str(report))
-    env["HAICHI_COLLECTIVES_BUDGET"] = budget  # 2 is the default
+    env["HAICHI_COLLECTIVES_BUDGET"] = budget  # 2 and 40 are the defaults
+    env["HAICHI_COLLECTIVES_AFTER"] = after
     done = mpi.run(3, [mpi.compile(HERE / "exchange_repeated.c"), "20"], env, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+    if (budget, after) == ("2", "40"):
+        assert not load(report).collectives
+        return
     (found,) = load(report).collectives
     others = [each for each in found.candidates if each.name != "library"]
     assert others
