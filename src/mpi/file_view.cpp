@@ -16,12 +16,18 @@ constexpr int kUnaskedBeforePuttingOff = 3;
 
 }  // namespace
 
+/// The types of a view, decoded.
+struct FileView::Shapes {
+  Shapes(MPI_Datatype etype, MPI_Datatype filetype)
+      : elementary(decode_type(etype)), tile(decode_type(filetype)) {}
+  Result<TypeShape> elementary, tile;
+};
+
 /// What the library gets in place of types that it cannot take in a view.
 class FileView::Equivalent {
  public:
-  Equivalent(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-             const char* datarep) {
-    const auto elementary = decode_type(etype), tile = decode_type(filetype);
+  Equivalent(MPI_Offset displacement, const Shapes& shapes, const char* datarep) {
+    const auto& [elementary, tile] = shapes;
     if (!elementary || !tile || !datarep || strcmp(datarep, "native") != 0 ||
         (!needs_substitute(*elementary) && !needs_substitute(*tile)))
       return;
@@ -46,11 +52,17 @@ class FileView::Equivalent {
   std::optional<MPI_Datatype> bytes_, tile_;
 };
 
+FileView::FileView(int unasked)
+    : unasked_(unasked),
+      user_etype_(handles().datatype_null),
+      user_filetype_(handles().datatype_null) {}
+
 int FileView::set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                   const char* datarep, MPI_Info info) {
-  const bool put_off = unasked_ >= kUnaskedBeforePuttingOff;
+  std::optional<Shapes> shapes;  // nothing: put off
+  if (unasked_ < kUnaskedBeforePuttingOff) shapes.emplace(etype, filetype);
   std::optional<Equivalent> equivalent;
-  if (!put_off) equivalent.emplace(displacement, etype, filetype, datarep);
+  if (shapes) equivalent.emplace(displacement, *shapes, datarep);
   const bool substitutes = equivalent && *equivalent;
   const int result = substitutes
                          ? equivalent->set(file, info)
@@ -61,10 +73,10 @@ int FileView::set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MP
   displacement_ = displacement;
   converted_by_ = strcasecmp(datarep, "native") == 0 ? "" : datarep;
   if (unasked_ < kUnaskedBeforePuttingOff) ++unasked_;
-  if (put_off)
-    decoded_.reset();
+  if (shapes)
+    take(*shapes);
   else
-    decode(etype, filetype);
+    decoded_.reset();
   if (substitutes) remember_types(etype, filetype);
   return result;
 }
@@ -94,10 +106,9 @@ Flattening FileView::flattening() const {
   return flattening_;
 }
 
-void FileView::decode(MPI_Datatype etype, MPI_Datatype filetype) {
+void FileView::take(const Shapes& shapes) {
   decoded_.emplace();
-  const auto elementary = decode_type(etype);
-  const auto tile = decode_type(filetype);
+  const auto& [elementary, tile] = shapes;
   if (!elementary || !tile) {
     decoded_->refusal = (!elementary ? elementary : tile).error().text;
     return;
@@ -116,22 +127,20 @@ void FileView::decode_late(MPI_File file) {
     decoded_.emplace().refusal = "the MPI library does not tell the view";
     return;
   }
-  decode(etype, filetype);
+  take(Shapes(etype, filetype));
   free_unless_predefined(etype);
   free_unless_predefined(filetype);
 }
 
 void FileView::remember_types(MPI_Datatype etype, MPI_Datatype filetype) {
-  user_etype_ = user_filetype_ = handles().datatype_null;
   substituted_ = real().Type_dup(etype, &user_etype_) == MPI_SUCCESS &&
                  real().Type_dup(filetype, &user_filetype_) == MPI_SUCCESS;
 }
 
 void FileView::forget_types() {
-  if (!substituted_) return;
   substituted_ = false;
-  real().Type_free(&user_etype_);
-  real().Type_free(&user_filetype_);
+  for (MPI_Datatype* type : {&user_etype_, &user_filetype_})
+    if (*type != handles().datatype_null) real().Type_free(type);
 }
 
 }  // namespace haichi::mpi

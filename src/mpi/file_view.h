@@ -28,7 +28,7 @@ struct DecodedView {
 class FileView {
  public:
   /// Views in a row that nobody asked for, before this one.
-  explicit FileView(int unasked = 0) : unasked_(unasked) {}
+  explicit FileView(int unasked);
   ~FileView() { forget_types(); }
   FileView(const FileView&) = delete;
   FileView& operator=(const FileView&) = delete;
@@ -50,8 +50,9 @@ class FileView {
   Flattening flattening() const;
 
  private:
+  struct Shapes;
   class Equivalent;
-  void decode(MPI_Datatype etype, MPI_Datatype filetype);
+  void take(const Shapes& shapes);
   void decode_late(MPI_File file);
   void remember_types(MPI_Datatype etype, MPI_Datatype filetype);
   void forget_types();
@@ -63,7 +64,7 @@ class FileView {
   std::string converted_by_;
   Flattening flattening_;
   bool substituted_ = false;  // the library got equivalents of the types below
-  MPI_Datatype user_etype_{}, user_filetype_{};
+  MPI_Datatype user_etype_, user_filetype_;
 };
 
 }  // namespace haichi::mpi
