@@ -20,6 +20,16 @@ namespace {
 // an aggregator need not be seen through the program's handle on another node.
 constexpr int64_t kNfsMagic = 0x6969;
 
+/// For the number that the next descriptor gets. Found by another file: to open the right one and
+/// close it again would take the program's own locks of it away (fcntl(2), F_SETLK).
+std::optional<DescriptorShare> share_for_next() {
+  const int next = real_os().open("/", O_PATH | O_CLOEXEC, 0);
+  if (next < 0) return std::nullopt;
+  auto share = DescriptorShare::take(next, DescriptorShare::access);
+  real_os().close(next);
+  return share;
+}
+
 }  // namespace
 
 OwnDescriptor::OwnDescriptor(std::string path, int amode) : path_(std::move(path)), amode_(amode) {
@@ -52,8 +62,7 @@ std::string OwnDescriptor::refusal() {
 
 Result<int> OwnDescriptor::open_name(const std::string& name) {
   Os& os = real_os();
-  // Asked before: to close a descriptor of the file would take the program's own locks of it away
-  // (fcntl(2), F_SETLK).
+  // Asked before it is opened, for the same locks.
   struct statfs system;
   if (statfs(name.c_str(), &system) == 0 && int64_t(system.f_type) == kNfsMagic)
     return fail(EINVAL, "it lies on NFS, whose clients do not see each other's writes at once");
@@ -82,17 +91,14 @@ std::string OwnDescriptor::name_by_descriptor() const {
   const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), closedir);
   while (const dirent* const each = all ? readdir(all.get()) : nullptr) {
     const auto number = whole_number(each->d_name);
-    if (number && is_file(int(*number))) return fmt::format("/proc/self/fd/{}", *number);
+    if (number && is_file(*number)) return fmt::format("/proc/self/fd/{}", *number);
   }
   return "";
 }
 
 void OwnDescriptor::open() {
-  const int next = real_os().open("/", O_PATH | O_CLOEXEC, 0);
-  if (auto share = DescriptorShare::take(next, DescriptorShare::access); next >= 0 && share)
-    share_.emplace(*std::move(share));
-  if (next >= 0) real_os().close(next);
-  if (!share_) {
+  auto share = share_for_next();
+  if (!share) {
     refusal_ = "too many files are open";
     return;
   }
@@ -102,10 +108,12 @@ void OwnDescriptor::open() {
     const std::string name = name_by_descriptor();
     if (!name.empty()) fd = open_name(name);
   }
-  if (fd)
-    fd_ = *fd;
-  else
+  if (!fd) {
     refusal_ = fd.error().text;
+    return;
+  }
+  fd_ = *fd;
+  share_.emplace(*std::move(share));
 }
 
 Status OwnDescriptor::close() {
