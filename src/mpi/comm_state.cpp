@@ -80,17 +80,6 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   return nullptr;
 }
 
-/// To make a state costs as much as some calls; a job of few calls shall not pay for it.
-int64_t calls_before_a_look(const Settings& settings) {
-  const int64_t after = settings.number("collectives.after");
-  // Where an earlier job may have decided there is something to gain at once, and trials may cost
-  // what they like.
-  constexpr int64_t kSoon = 4;
-  const bool soon = !settings.text("collectives.decisions").empty() ||
-                    settings.number("collectives.budget") >= 100;
-  return soon ? std::min(after, kSoon) : after;
-}
-
 /// True if all ranks have been in the call with this result, and not one of them alone with
 /// arguments that the library refused at once.
 bool all_were_in_it(int result) {
@@ -261,9 +250,7 @@ void library_did(CommAttachment& attached, MPI_Comm comm, int result, int64_t by
   Runtime* const runtime = Runtime::get();
   if (runtime == nullptr || !all_were_in_it(result)) return;
   attached.bytes += bytes;
-  if (++attached.calls < calls_before_a_look(runtime->settings) &&
-      attached.bytes < kBytesWorthAState)
-    return;
+  if (++attached.calls < runtime->calls_before_a_look && attached.bytes < kBytesWorthAState) return;
   attached.settled = true;
   attached.state = make_state(*runtime, comm);
 }

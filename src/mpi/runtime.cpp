@@ -89,6 +89,17 @@ LogLevel level_of(std::string_view name) {
   return LogLevel::warn;
 }
 
+/// To make a state costs as much as some calls; a job of few calls shall not pay for it.
+int64_t calls_before_look_by(const Settings& settings) {
+  const int64_t after = settings.number("collectives.after");
+  // Where an earlier job may have decided there is something to gain at once, and trials may cost
+  // what they like.
+  constexpr int64_t kSoon = 4;
+  const bool soon = !settings.text("collectives.decisions").empty() ||
+                    settings.number("collectives.budget") >= 100;
+  return soon ? std::min(after, kSoon) : after;
+}
+
 }  // namespace
 
 bool active() {
@@ -114,6 +125,7 @@ Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Mach
       threads_may_write(thread_level() == MPI_THREAD_MULTIPLE),
       reports(!settings.text("report.file").empty()),
       many_ranks(settings.number("scale.ranks")),
+      calls_before_a_look(calls_before_look_by(settings)),
       start_ns(now_ns()),
       started_unix_s(time(nullptr)),
       recorder(events, world.nodes()) {}

@@ -41,9 +41,10 @@ class Runtime {
   /// What messages and file accesses cost here, if the user names a file that says so.
   const std::optional<machine::Machine> machine;
   const int rank;
-  const bool threads_may_write;  ///< the program may call MPI from several threads at once
-  const bool reports;            ///< a report is written in the end
-  const int64_t many_ranks;      ///< scale.ranks, which is asked for in every call
+  const bool threads_may_write;       ///< the program may call MPI from several threads at once
+  const bool reports;                 ///< a report is written in the end
+  const int64_t many_ranks;           ///< scale.ranks, which is asked for in every call
+  const int64_t calls_before_a_look;  ///< at a communicator, of the exchanges on it
   const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
   const int64_t started_unix_s;  ///< the same, seconds since 1970
 
