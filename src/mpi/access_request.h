@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mpi/access_form.h"
 #include "mpi/file_state.h"
@@ -51,6 +52,9 @@ struct Request {
 /// becomes a refusal too. A refusal is noted for the report.
 Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
                    std::string refusal);
+
+/// Why a rank without a descriptor of its own leaves its part to the library.
+inline constexpr std::string_view kNoDescriptor = "this rank cannot open the file itself";
 
 /// Why accesses in this direction are the library's, or empty: modes and data representation, which
 /// are the same on all ranks by the rules of MPI, so that nobody has to be asked.

@@ -27,6 +27,13 @@ inline void keep_record(FileState& state, CallRecord record) {
   if (state.record.calls.size() < kMaxCallsListed) state.record.calls.push_back(std::move(record));
 }
 
+/// The record of a call that is the MPI library's. `why`: empty on ranks that need not say it.
+inline void record_left(FileState& state, const char* call, std::string why) {
+  CallRecord record = begin_record(state, call);
+  if (!why.empty()) record.why.push_back(std::move(why));
+  keep_record(state, std::move(record));
+}
+
 /// Collects one call's trace; the recorder and the record are the file's.
 class CallTrace : public ExecutionObserver {
  public:

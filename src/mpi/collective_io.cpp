@@ -75,21 +75,14 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
           .bytes = request.access.end() - request.access.begin()};
 }
 
-void record_refused(FileState& state, const CollectiveCall& call, std::string why) {
-  CallRecord record = begin_record(state, call.name);
-  state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why));
-  record.why.push_back(std::move(why));
-  keep_record(state, std::move(record));
-}
-
 /// As the last accesses that the ranks agreed about went, without a word. What this rank cannot do
 /// is the library's, which waits for nobody either.
 CollectiveOutcome access_unasked(MPI_File file, FileState& state, const CollectiveCall& call) {
   CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
-  Request request = request_of(file, state, call,
-                               state.has_descriptor() ? state.refusal(call.direction)
-                                                      : "this rank cannot open the file itself");
+  Request request = request_of(
+      file, state, call,
+      state.has_descriptor() ? state.settings_refusal(call.direction) : std::string(kNoDescriptor));
   CollectiveOutcome outcome;
   if (request.refusal.empty()) {
     CallTrace trace(state, record);
@@ -149,13 +142,16 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   if (unasked) state.group->pace.slept();
   if (unasked && !alone) return {};
   if (std::string why = mode_refusal(file, state, call.direction); !why.empty()) {
-    record_refused(state, call, std::move(why));
+    state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why));
+    record_left(state, call.name, std::move(why));
+    // Until the mode is another one (forget_refusals).
+    refused.longer();
     return {};
   }
   if (alone) return access_unasked(file, state, call);
   CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
-  Request request = request_of(file, state, call, state.refusal(call.direction));
+  Request request = request_of(file, state, call, state.settings_refusal(call.direction));
   CallTrace trace(state, record);
   const auto summary = summarize(state, request, call.direction);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);

@@ -316,9 +316,8 @@ mpiio::AggregatorFile FileState::aggregator_file() {
           .patience = &patience_};
 }
 
-std::string FileState::refusal(mpiio::Direction direction) const {
+std::string FileState::settings_refusal(mpiio::Direction direction) const {
   const bool writing = direction == mpiio::Direction::write;
-  if (const std::string common = common_refusal(direction); !common.empty()) return common;
   if (switched_off()) return "switched off by io.enable";
   if (settings_.text(writing ? "io.write" : "io.read") == "disable")
     return writing ? "romio_cb_write is disable" : "romio_cb_read is disable";

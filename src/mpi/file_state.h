@@ -110,9 +110,10 @@ class FileState : public std::enable_shared_from_this<FileState> {
   bool is_aggregator();
   mpiio::AggregatorFile aggregator_file();
   mpiio::Holes holes() const;
-  /// Why collective accesses in this direction are passed through whatever the view, or empty.
-  std::string refusal(mpiio::Direction direction) const;
-  /// The part of it that is the same on all ranks by the rules of MPI: modes and representation.
+  /// Why collective accesses in this direction are passed through, or empty: settings and hints,
+  /// which may differ between ranks, ...
+  std::string settings_refusal(mpiio::Direction direction) const;
+  /// ... and what is the same on all ranks by the rules of MPI: modes and representation.
   std::string common_refusal(mpiio::Direction direction) const;
   bool switched_off() const { return settings_.text("io.enable") == "off"; }
   /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one

@@ -74,7 +74,7 @@ bool library_does_it(const FileState& state) {
 
 /// Why this rank leaves its part to the library's independent call, or empty.
 std::string own_refusal(FileState& state) {
-  if (!state.has_descriptor()) return "this rank cannot open the file itself";
+  if (!state.has_descriptor()) return std::string(kNoDescriptor);
   if (state.switched_off()) return "switched off by io.enable";
   return "";
 }
@@ -91,9 +91,7 @@ bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& cal
     why = mode_refusal(file, state, call.direction);
   if (why.empty()) return false;
   state.backlog.finish();
-  CallRecord record = begin_record(state, call.name);
-  record.why.push_back(std::move(why));
-  keep_record(state, std::move(record));
+  record_left(state, call.name, std::move(why));
   return true;
 }
 

@@ -46,7 +46,8 @@ Part own_part(MPI_File file, FileState& state, const CollectiveCall& call) {
 MPI_Offset shared_position(MPI_File file, FileState& state, const CollectiveCall& call) {
   const std::lock_guard guard(state.mutex);
   MPI_Offset position = -1;
-  if (!state.refusal(call.direction).empty() ||
+  if (!state.common_refusal(call.direction).empty() ||
+      !state.settings_refusal(call.direction).empty() ||
       real().File_get_position_shared(file, &position) != MPI_SUCCESS)
     return -1;
   return position;
@@ -77,12 +78,9 @@ Share agree_on_share(MPI_File file, FileState& state, const CollectiveCall& call
 }
 
 void record_as_little(FileState& state, const CollectiveCall& call, int64_t most) {
-  CallRecord record = begin_record(state, call.name);
-  if (state.rank == 0) {
-    const mpiio::WayChoice choice{mpiio::Way::library, mpiio::WayReason::little};
-    record.why.push_back(text_of(choice, state.placement, {.most = most}));
-  }
-  keep_record(state, std::move(record));
+  const mpiio::WayChoice choice{mpiio::Way::library, mpiio::WayReason::little};
+  record_left(state, call.name,
+              state.rank == 0 ? text_of(choice, state.placement, {.most = most}) : "");
 }
 
 }  // namespace

@@ -92,9 +92,7 @@ void WayTrials::begin(int64_t now_ns) {
   if (last_) last_->begin_ns = now_ns;
 }
 
-void WayTrials::end(int64_t now_ns) {
-  if (last_ && last_ns_ == kNotKnown) last_ns_ = now_ns - last_->begin_ns;
-}
+void WayTrials::end(int64_t now_ns) { end_split(number_, since_begin_ns(now_ns)); }
 
 void WayTrials::end_split(int64_t number, int64_t spent_ns) {
   if (last_ && last_ns_ == kNotKnown && number == number_) last_ns_ = spent_ns;
