@@ -5,6 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace haichi::mpi {
 namespace {
@@ -15,16 +18,14 @@ using Ask = int (*)(void* answer, int attribute, uintptr_t address);
 constexpr int kMemoryType = 2;
 
 struct Driver {
-  const char* library;
+  const char* file;  // how the name of its file begins
   const char* function;
   unsigned of_host;  // the type of memory that is the host's
 };
 // What ROCm says of pinned memory of the host depends on its version: it counts as a device's.
 constexpr Driver kDrivers[] = {
-    {"libcuda.so.1", "cuPointerGetAttribute", 1},
-    {"libamdhip64.so.5", "hipPointerGetAttribute", 0},
-    {"libamdhip64.so.6", "hipPointerGetAttribute", 0},
-    {"libamdhip64.so.7", "hipPointerGetAttribute", 0},
+    {"libcuda.so", "cuPointerGetAttribute", 1},
+    {"libamdhip64.so", "hipPointerGetAttribute", 0},
 };
 
 struct Found {
@@ -32,13 +33,41 @@ struct Found {
   unsigned of_host = 0;
 };
 
-// Also where the program, or a library of its, has loaded it for itself alone.
-Found loaded_driver() {
+struct Candidate {
+  const Driver* driver = nullptr;
+  std::string path;
+};
+
+const Driver* driver_of(const char* path) {
+  const char* const slash = strrchr(path, '/');
+  const char* const file = slash ? slash + 1 : path;
   for (const Driver& each : kDrivers) {
-    void* const library = dlopen(each.library, RTLD_LAZY | RTLD_NOLOAD);
+    if (strncmp(file, each.file, strlen(each.file)) == 0) return &each;
+  }
+  return nullptr;
+}
+
+std::vector<Candidate> candidates() {
+  std::vector<Candidate> found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* into) {
+        if (const Driver* const driver = driver_of(object->dlpi_name))
+          static_cast<std::vector<Candidate>*>(into)->push_back({driver, object->dlpi_name});
+        return 0;
+      },
+      &found);
+  return found;
+}
+
+// Also where the program, or a library of its, has loaded it for itself alone. By the names of what
+// is loaded: dlopen() of a library that isn't there looks for its file in every folder first, also
+// with RTLD_NOLOAD, which took longer than many a small access.
+Found loaded_driver() {
+  for (const Candidate& each : candidates()) {
+    void* const library = dlopen(each.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) continue;
-    if (const auto ask = reinterpret_cast<Ask>(dlsym(library, each.function)))
-      return {ask, each.of_host};
+    if (const auto ask = reinterpret_cast<Ask>(dlsym(library, each.driver->function)))
+      return {ask, each.driver->of_host};
   }
   return {};
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ HERE = Path(__file__).parent
 @pytest.mark.parametrize("device_rank", ["1", "none"])
 def test_files(mpi: Mpi, device_rank: str, tmp_path: Path) -> None:
     program = mpi.compile(HERE / "many_files.c")
-    fake = mpi.compile(HERE / "fake_cuda.c", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
+    fake = tmp_path / "libcuda.so.1"
+    shutil.copy(mpi.compile(HERE / "fake_cuda.c", "-shared", "-fPIC"), fake)
     report = tmp_path / "report.json"
     env = mpi.preload(fake, HAICHI_REPORT=str(report), DEVICE_RANK=device_rank)
     done = mpi.run(2, [program, tmp_path, "3"], env, timeout=60, check=True)
@@ -24,3 +26,14 @@ def test_files(mpi: Mpi, device_rank: str, tmp_path: Path) -> None:
     assert {call["handled"] for call in calls} == {device_rank == "none"}
     if device_rank == "1":
         assert "its memory is a device's" in report.read_text()
+
+
+def test_no_driver_is_looked_for_in_files(mpi: Mpi, tmp_path: Path) -> None:
+    """A driver that the process hasn't loaded can't own its memory: the loader searches for none."""
+    program = mpi.compile(HERE / "many_files.c")
+    done = mpi.run(
+        2, [program, tmp_path, "1"], mpi.preload(LD_DEBUG="libs"), timeout=60, check=True
+    )
+    assert "find library=" in done.stderr
+    searches = [line for line in done.stderr.splitlines() if "find library=" in line]
+    assert not [line for line in searches if "libcuda" in line or "libamdhip" in line]
