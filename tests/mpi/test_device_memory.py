@@ -29,7 +29,7 @@ def test_files(mpi: Mpi, device_rank: str, tmp_path: Path) -> None:
 
 
 def test_no_driver_is_looked_for_in_files(mpi: Mpi, tmp_path: Path) -> None:
-    """A driver that the process hasn't loaded can't own its memory: the loader searches for none."""
+    """A driver that isn't loaded owns no memory: the loader searches for none."""
     program = mpi.compile(HERE / "many_files.c")
     done = mpi.run(
         2, [program, tmp_path, "1"], mpi.preload(LD_DEBUG="libs"), timeout=60, check=True
