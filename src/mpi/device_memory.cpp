@@ -39,8 +39,7 @@ struct Candidate {
 };
 
 const Driver* driver_of(const char* path) {
-  const char* const slash = strrchr(path, '/');
-  const char* const file = slash ? slash + 1 : path;
+  const char* const file = basename(path);
   for (const Driver& each : kDrivers) {
     if (strncmp(file, each.file, strlen(each.file)) == 0) return &each;
   }

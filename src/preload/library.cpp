@@ -22,14 +22,9 @@ struct Candidates {
   int count;
 };
 
-const char* file_name(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 int add_candidate(dl_phdr_info* object, size_t, void* data) {
   auto* found = static_cast<Candidates*>(data);
-  if (strncmp(file_name(object->dlpi_name), "libmpi", 6) == 0 && found->count < Candidates::room) {
+  if (strncmp(basename(object->dlpi_name), "libmpi", 6) == 0 && found->count < Candidates::room) {
     found->paths[found->count++] = object->dlpi_name;
   }
   return 0;
@@ -44,7 +39,7 @@ const char* soname_of(const link_map& object) {
     if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
     if (entry->d_tag == DT_SONAME) offset = entry->d_un.d_val;
   }
-  return strings && offset ? strings + offset : file_name(object.l_name);
+  return strings && offset ? strings + offset : basename(object.l_name);
 }
 
 Abi abi_of(void* handle, const char* soname) {
