@@ -1,6 +1,7 @@
 #include "mpiio/file_lock.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -12,27 +13,34 @@ namespace {
 
 // Behind the bytes of any file: those who are present lock a byte each from here on.
 constexpr int64_t kPresence = int64_t{1} << 62;
+// Whoever holds a lock for a little access gives it back before a shorter nap would be over.
+constexpr int64_t kShortestNap = 20'000, kLongestNap = 5'000'000;
 // Held shared while holes are filled, and for a moment by who becomes present.
 constexpr int64_t kGate = kPresence - 1;
 
 plan::Extent byte_at(int64_t offset) { return {offset, offset + 1}; }
 
-/// Waits as long as the file's patience lasts.
+/// Waits as long as the file's patience lasts, in naps of a quarter of what it has waited.
 bool lock(const AggregatorFile& file, short type, plan::Extent range) {
   LockPatience unspent;
   LockPatience& patience = file.patience ? *file.patience : unspent;
-  int64_t since_ns = 0;
-  for (timespec nap{0, 20'000};;) {
+  for (int64_t begin_ns = 0, since_ns = 0;;) {
     const int locked = file.os->lock(file.fd, type, range.begin, range.size());
     const bool may_come = locked == -EINTR || locked == -EAGAIN || locked == -EACCES;
     if (locked >= 0 || !may_come) return locked >= 0;
     if (locked == -EINTR) continue;
     const int64_t now = now_ns();
-    if (since_ns != 0) patience.left_ns -= now - since_ns;
+    if (begin_ns == 0) begin_ns = since_ns = now;
+    patience.left_ns -= now - since_ns;
     since_ns = now;
     if (patience.left_ns <= 0) return false;
+    const int64_t nap_ns = std::min((now - begin_ns) / 4, kLongestNap);
+    if (nap_ns < kShortestNap) {
+      sched_yield();
+      continue;
+    }
+    const timespec nap{0, nap_ns};
     nanosleep(&nap, nullptr);
-    nap.tv_nsec = std::min(nap.tv_nsec * 2, 5'000'000L);
   }
 }
 
