@@ -55,21 +55,24 @@ mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
   return state.group->ways.choose(call.direction, demand, key, model, costs);
 }
 
+/// Whether ranks may fill holes while each accesses the file alone.
+bool may_fill(const FileState& state, const AccessSummary& summary) {
+  return summary.some_fill && !summary.library_writes && state.holes() == mpiio::Holes::automatic &&
+         !few_writes_interleave(state.placement, summary.demand);
+}
+
 /// Each rank for itself; an error is the rank's own. Nobody waits for another, unless somebody
-/// fills holes: then all stay until that is done, and nobody writes into them meanwhile.
+/// fills holes, in `slot`: then all stay until that is done, and nobody writes into them meanwhile.
 CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Request& request,
-                               const AccessSummary& summary, CallTrace& trace) {
-  const bool may_fill =
-      summary.some_fill && !summary.library_writes && state.holes() == mpiio::Holes::automatic;
+                               std::optional<int64_t> slot, CallTrace& trace) {
   int code = 0;
   if (call.direction == Direction::read && !request.access.empty())
     code = clip_at_end(state, request.access);
   if (code == 0) {
-    const Status done =
-        transfer_own_part(state, call, request, may_fill ? summary.slot : -1, trace);
+    const Status done = transfer_own_part(state, call, request, slot.value_or(-1), trace);
     code = noted(state, {&done});
   }
-  if (may_fill) real().Barrier(state.comm);
+  if (slot) real().Barrier(state.comm);
   return {.taken = true,
           .error = error_class_of(code),
           .bytes = request.access.end() - request.access.begin()};
@@ -86,7 +89,7 @@ CollectiveOutcome access_unasked(MPI_File file, FileState& state, const Collecti
   CollectiveOutcome outcome;
   if (request.refusal.empty()) {
     CallTrace trace(state, record);
-    outcome = access_alone(state, call, request, {}, trace);
+    outcome = access_alone(state, call, request, std::nullopt, trace);
     if (!call.offset) move_pointer(state, request, outcome.bytes);
   } else {
     record.why.push_back(request.refusal);
@@ -121,7 +124,9 @@ CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Reques
   ways.begin(now_ns());
   CollectiveOutcome outcome;
   if (choice.way == Way::alone)
-    outcome = access_alone(state, call, request, summary, trace);
+    outcome =
+        access_alone(state, call, request,
+                     may_fill(state, summary) ? std::optional(summary.slot) : std::nullopt, trace);
   else if (choice.way == Way::two_phase)
     outcome = run_two_phase(state, call, request, summary, record, trace);
   outcome.timed = choice.way == Way::library;

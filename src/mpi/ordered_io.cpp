@@ -53,15 +53,19 @@ MPI_Offset shared_position(MPI_File file, FileState& state, const CollectiveCall
   return position;
 }
 
+/// What an ordered access writes is in one piece a rank, unless its view has holes.
+bool left_as_little(const FileState& state, const Share& share) {
+  return mpiio::left_as_little(library_file_io(), state.placement, share.most,
+                               state.placement.ranks());
+}
+
 /// The pointer is read only after every rank has come, since one may come from a call that moves
 /// it.
 Share agree_on_share(MPI_File file, FileState& state, const CollectiveCall& call) {
   const Part mine = own_part(file, state, call);
   std::vector<Part> all(size_t(state.placement.ranks()));
   Share share;
-  if (real().Allgather(&mine, 2, handles().int64, all.data(), 2, handles().int64, state.comm) !=
-      MPI_SUCCESS)
-    return share;
+  if (!state.group->allgather(&mine, sizeof mine, all.data(), state.waiting())) return share;
   bool fits = true;
   share.most = 0;
   for (int r = 0; r < int(all.size()); ++r) {
@@ -70,10 +74,11 @@ Share agree_on_share(MPI_File file, FileState& state, const CollectiveCall& call
     fits = fits && !__builtin_add_overflow(share.total, part.etypes, &share.total);
     share.most = std::max(share.most, part.bytes);
   }
-  if (mpiio::left_as_little(library_file_io(), share.most)) return share;
-  int64_t position = state.rank == 0 && fits ? shared_position(file, state, call) : -1;
-  if (real().Bcast(&position, 1, handles().int64, 0, state.comm) != MPI_SUCCESS) position = -1;
-  share.position = MPI_Offset(position);
+  if (left_as_little(state, share)) return share;
+  const int64_t position = state.rank == 0 && fits ? shared_position(file, state, call) : -1;
+  std::vector<int64_t> positions(all.size());
+  if (state.group->allgather(&position, sizeof position, positions.data(), state.waiting()))
+    share.position = MPI_Offset(positions[0]);
   return share;
 }
 
@@ -93,7 +98,7 @@ CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveC
     const Turn turn = state.take_turn();
     return agree_on_share(file, state, call);
   }();
-  if (mpiio::left_as_little(library_file_io(), share.most)) {
+  if (left_as_little(state, share)) {
     doze.longer();
     record_as_little(state, call, share.most);
     return {};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mpiio/read_cost.h"
 
 namespace haichi::mpiio {
@@ -12,8 +14,12 @@ namespace {
 constexpr int64_t kDirectWrite = 16 << 10;
 // The same where the file system is behind a network, and a request costs a round trip to a server.
 constexpr int64_t kDirectPieceApart = 1 << 20;
-// So few writes of a node's ranks take less than the meetings of an exchange.
-constexpr int64_t kFewWrites = 16;
+// So few writes of a node's ranks, for each rank beside the first, take less than the meetings of
+// an exchange; but not more of them than kFewAtMost.
+constexpr int64_t kFewWrites = 16, kFewAtMost = 64;
+// Where two ranks go alone, a system call for each of so many written pieces of both takes less
+// than agreeing about them.
+constexpr int64_t kPairWrites = 16;
 // Where so many windows have nothing in them for one that has, the ranks access their pieces
 // themselves: an empty cycle costs a meeting of all.
 constexpr int64_t kEmptyWindows = 8;
@@ -45,21 +51,31 @@ WayReason why_alone(const placement::Placement& placement, const TwoPhaseOptions
   if (far_apart(placement, options, demand)) return WayReason::far_apart;
   if (placement.nodes() == 1 && direction == Direction::read)
     return reads_alone(demand) ? WayReason::read_alone : WayReason::interleave;
-  if (placement.nodes() == 1 && demand.blocks <= kFewWrites) return WayReason::few;
+  if (few_writes_interleave(placement, demand)) return WayReason::few;
   return large_pieces(placement, demand) ? WayReason::pieces : WayReason::interleave;
 }
 
 }  // namespace
 
-bool left_as_little(const LibraryFileIo& library, int64_t most) {
-  return library.alone_if_apart && most <= kLittle;
+bool few_writes_interleave(const placement::Placement& placement, const Demand& demand) {
+  if (placement.nodes() > 1 || demand.spans <= demand.hull.size()) return false;
+  return demand.blocks <= std::min(kFewWrites * (placement.ranks() - 1), kFewAtMost);
+}
+
+bool left_as_little(const LibraryFileIo& library, const placement::Placement& placement,
+                    int64_t most, int64_t written_pieces) {
+  if (most > kLittle) return false;
+  const bool pair = placement.nodes() == 1 && placement.ranks() == 2;
+  return library.alone_if_apart || (library.pairs_alone && pair && written_pieces <= kPairWrites);
 }
 
 WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOptions& options,
                      Direction direction, const Demand& demand, const LibraryFileIo& library,
                      bool may_be_library) {
   if (demand.blocks == 0) return {Way::alone, WayReason::nothing};
-  const bool little = may_be_library && left_as_little(library, demand.most);
+  const int64_t written_pieces = direction == Direction::write ? demand.blocks : 0;
+  const bool little =
+      may_be_library && left_as_little(library, placement, demand.most, written_pieces);
   const bool asked = options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct;
   if (asked) {
     const bool empty = demand.all_open && !options.may_go_direct && options.aggregators == 0 &&

@@ -21,6 +21,9 @@ struct LibraryFileIo {
   /// A split access is each rank's own, whatever the ranks' parts (OMPIO: nonblocking independent
   /// ones).
   bool splits_alone = false;
+  /// Of two ranks, each accesses the file alone, whatever their parts (OMPIO; not in split
+  /// accesses).
+  bool pairs_alone = false;
   /// Its independent writes may fill holes, under a lock (data sieving).
   bool locks_holes = true;
   /// Its calls of one file by several threads wait for one another (OMPIO).
@@ -30,6 +33,7 @@ struct LibraryFileIo {
   LibraryFileIo in_access(bool split) const {
     LibraryFileIo io = *this;
     io.splits_alone = splits_alone && split;
+    io.pairs_alone = pairs_alone && !split;
     return io;
   }
 };
@@ -56,9 +60,14 @@ struct WayChoice {
   WayReason reason = WayReason::interleave;
 };
 
+/// True if ranks of one node write so few pieces that interleave that each writes its own, and no
+/// more than them: those who fill holes between them would wait for one another.
+bool few_writes_interleave(const placement::Placement& placement, const Demand& demand);
+
 /// True if an access is the library's since no rank has more than `most` bytes: agreeing about it
-/// costs as much.
-bool left_as_little(const LibraryFileIo& library, int64_t most);
+/// costs as much. `written_pieces`: of all ranks, 0 for a read.
+bool left_as_little(const LibraryFileIo& library, const placement::Placement& placement,
+                    int64_t most, int64_t written_pieces);
 
 /// `library`: what it does in this access. Two-phase access and each rank alone must be possible
 /// for what they are chosen for; the library's own way always is, and is not chosen if

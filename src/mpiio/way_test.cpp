@@ -36,9 +36,31 @@ TEST(Way, LargePiecesAreNotEvenIfTheyInterleave) {
 }
 
 TEST(Way, FewWritesOfANodeAreNot) {
-  EXPECT_EQ(way(kNode, demand(4, 4, 512, 8192, 2048), kOmpio), Way::alone);
-  EXPECT_EQ(way(kNode, demand(4, 5, 512, 10'240, 2048), kOmpio), Way::two_phase);
+  EXPECT_EQ(way(kNode, demand(4, 12, 512, 8192, 2048), kOmpio), Way::alone);
+  EXPECT_EQ(way(kNode, demand(4, 13, 512, 8192, 2048), kOmpio), Way::two_phase);
+  EXPECT_EQ(way(placement::block(1, 2), demand(2, 8, 4096, 8192, 4096), kOmpio), Way::alone);
+  EXPECT_EQ(way(placement::block(1, 2), demand(2, 9, 4096, 8192, 4096), kOmpio), Way::two_phase);
   EXPECT_EQ(way(kNodes, demand(16, 1, 512, 16'384, 16'384), kOmpio), Way::alone);
+}
+
+TEST(Way, FewPiecesThatInterleaveAreWrittenWithoutFillingHoles) {
+  EXPECT_TRUE(few_writes_interleave(kNode, demand(4, 2, 512, 8192, 2048)));
+  EXPECT_FALSE(few_writes_interleave(kNode, demand(4, 100, 512, 8192, 2048))) << "many";
+  EXPECT_FALSE(few_writes_interleave(kNode, demand(4, 2, 512, 1024, 4096))) << "apart";
+  EXPECT_FALSE(few_writes_interleave(kNodes, demand(16, 2, 512, 65'536, 2048))) << "many nodes";
+}
+
+TEST(Way, LittleOfAPairIsTheLibrarysWhereItLetsBothGoAlone) {
+  constexpr LibraryFileIo kPairs{.pairs_alone = true};
+  const LibraryFileIo whole = kPairs.in_access(false);
+  const auto pair = placement::block(1, 2);
+  const Demand little = demand(2, 8, 64, 128, 64), many = demand(2, 9, 64, 128, 64);
+  EXPECT_EQ(way(pair, little, whole), Way::library);
+  EXPECT_EQ(way(pair, many, whole), Way::two_phase) << "each written piece is a system call";
+  EXPECT_EQ(way(pair, many, whole, Direction::read), Way::library);
+  EXPECT_EQ(way(pair, little, kPairs.in_access(true)), Way::alone) << "split";
+  EXPECT_EQ(way(kNode, demand(4, 4, 64, 256, 64), whole), Way::alone);
+  EXPECT_EQ(way(pair, demand(2, 1, 32 << 10, 0, 32 << 10), whole), Way::alone) << "not little";
 }
 
 TEST(Way, LittleIsTheLibrarysWhereItDoesTheSame) {
@@ -73,7 +95,7 @@ TEST(Way, PiecesFarApartNeedNoCyclesBetweenThem) {
   for (const auto& placement : {kNode, kNodes}) {
     const int ranks = placement.ranks();
     EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio), Way::alone);
-    EXPECT_EQ(way(placement, demand(ranks, 6, 20, 1 << 20, 20), kOmpio), Way::two_phase);
+    EXPECT_EQ(way(placement, demand(ranks, 40, 20, 128 << 10, 20), kOmpio), Way::two_phase);
     TwoPhaseOptions enabled;  // romio_cb_write
     enabled.may_go_direct = false;
     EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio, Direction::write,

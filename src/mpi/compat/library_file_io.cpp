@@ -18,6 +18,7 @@ mpiio::LibraryFileIo found() {
   // OMPIO. Up to 4.1 it writes every piece by itself and takes no lock; 5.0 may sieve, and locks.
   return {.alone_if_apart = false,
           .splits_alone = true,
+          .pairs_alone = true,
           .locks_holes = version.find("Open MPI v4") == version.npos,
           .locks_files = true};
 }
