@@ -78,9 +78,9 @@ WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOption
       may_be_library && left_as_little(library, placement, demand.most, written_pieces);
   const bool asked = options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct;
   if (asked) {
-    const bool empty = demand.all_open && !options.may_go_direct && options.aggregators == 0 &&
-                       options.per_node == 0 && far_apart(placement, options, demand);
-    if (empty) return {Way::alone, WayReason::far_apart};
+    // A hint that names aggregators asks for no meetings about nothing.
+    if (demand.all_open && far_apart(placement, options, demand))
+      return {Way::alone, WayReason::far_apart};
     return {Way::two_phase, WayReason::asked};
   }
   if (little) return {Way::library, WayReason::little};

@@ -101,6 +101,11 @@ TEST(Way, PiecesFarApartNeedNoCyclesBetweenThem) {
     EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio, Direction::write,
                   enabled),
               Way::alone);
+    TwoPhaseOptions one;  // cb_nodes
+    one.aggregators = 1;
+    EXPECT_EQ(
+        way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kRomio, Direction::write, one),
+        Way::alone);
   }
 }
 
