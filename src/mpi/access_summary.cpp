@@ -153,6 +153,7 @@ Result<AccessSummary> summarize(FileState& state, const Request& request,
   summary.all_off = all[off] != 0;
   summary.striping = {-all[minus_stripe], -all[minus_stripes]};
   summary.last_ns = -all[minus_last];
+  state.group->agreement_ns = all[least];
   summary.longest_doze = mpiio::AgreementPace::longest(all[period], all[least]);
   if (all[ranks] > 0) summary.demand.hull = {all[hull_begin], -all[minus_hull_end]};
   summary.some_fill = all[fillers] > 0;

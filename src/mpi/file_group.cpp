@@ -18,8 +18,9 @@ namespace {
 constinit std::atomic<int64_t> g_groups_made = 0;
 // Of the group of all ranks; others begin with the number of their first rank.
 constexpr int64_t kIdOfAll = int64_t{1} << 62;
-// Ranks of one node that agree more often than this do it in memory, which is made then: that takes
-// as long as some agreements.
+// Ranks of one node that have spent so long on agreeing by messages do it in memory from then on:
+// making it takes as long. But not before so many agreements, of which the first are slow.
+constexpr int64_t kBoardCost = 150'000;
 constexpr int64_t kAgreementsByMessages = 4;
 // A program that makes ever new communicators shall not keep one of ours for each.
 constexpr size_t kMostGroups = 32;
@@ -104,8 +105,8 @@ FileGroup::~FileGroup() {
 // Who waits for memory to change has to poll the MPI library meanwhile.
 NodeBoard* FileGroup::board(Waiting waiting) {
   if (waiting != Waiting::polling) return nullptr;
-  if (board_ || placement.nodes() > 1 || board_refused_ ||
-      runtime.settings.text("io.share") != "on" || ++agreements_ <= kAgreementsByMessages)
+  if (board_ || placement.nodes() > 1 || board_refused_ || ++agreements_ <= kAgreementsByMessages ||
+      agreements_ * agreement_ns < kBoardCost || runtime.settings.text("io.share") != "on")
     return board_.get();
   board_ = NodeBoard::make(comm, placement, rank);
   board_refused_ = !board_;

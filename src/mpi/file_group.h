@@ -48,6 +48,7 @@ class FileGroup {
   };
   FilesDoze files_doze[kAccessForms][2];
   mpiio::AgreementPace pace;  ///< of agreements about accesses
+  int64_t agreement_ns = 0;   ///< what one took at least, as all ranks told; 0: not known
   /// Views in a row that nobody asked for, at the end of the last file (file_view.h).
   std::atomic<int> views_unasked = 0;
   /// An allgather of so many bytes of each rank, on the board where there is one. False if the MPI
