@@ -8,6 +8,7 @@
 #include "mpiio/announcement.h"
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/node_streams.h"
+#include "mpiio/occupied.h"
 #include "plan/aggregator_number.h"
 
 namespace haichi::mpiio {
@@ -210,6 +211,18 @@ TwoPhasePlan begin_plan(const placement::Placement& placement, const TwoPhaseOpt
   return result;
 }
 
+/// Domains without the holes between the parts, instead of even ones.
+void plan_parts(const placement::Placement& placement, const TwoPhaseOptions& options,
+                const std::vector<plan::Extent>& parts, TwoPhasePlan& plan) {
+  int64_t size = 0;
+  for (const plan::Extent& part : parts) size += part.size();
+  const int count = int(plan.aggregators.ranks.size());
+  plan.window_bytes = window_size(placement, {0, size}, count, options);
+  plan.domains = plan::FileDomains(dealt_out(parts, count), plan.window_bytes);
+  plan.why.push_back(fmt::format("most of the range is holes: {} part{} of {} bytes in all are cut",
+                                 parts.size(), parts.size() == 1 ? "" : "s", size));
+}
+
 /// Once domains and the size of messages are known; `how` says what the domains are.
 void end_plan(const placement::Placement& placement, const TwoPhaseOptions& options,
               const Demand& together, const char* how, TwoPhasePlan& plan) {
@@ -231,7 +244,12 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   const Demand together = sum_of(demands);
   TwoPhasePlan result = begin_plan(placement, options, direction, together.hull);
   const char* how = options.stripe_unit > 0 ? "stripes" : "even domains";
-  if (may_go_by_bytes(placement, options)) {
+  std::vector<plan::Extent> parts;
+  if (options.stripe_unit == 0) parts = occupied_parts(together.hull, demands);
+  if (!parts.empty()) {
+    plan_parts(placement, options, parts, result);
+    how = "even domains of its parts";
+  } else if (may_go_by_bytes(placement, options)) {
     if (auto local = domains_by_bytes(placement, result, together.hull, demands)) {
       if (local->domains) {
         result.domains = std::move(*local->domains);
