@@ -55,10 +55,11 @@ mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
   return state.group->ways.choose(call.direction, demand, key, model, costs);
 }
 
-/// Whether ranks may fill holes while each accesses the file alone.
+/// Whether ranks may fill holes while each accesses the file alone. Where their parts interleave,
+/// so do the holes: each would wait for the others.
 bool may_fill(const FileState& state, const AccessSummary& summary) {
   return summary.some_fill && !summary.library_writes && state.holes() == mpiio::Holes::automatic &&
-         !few_writes_interleave(state.placement, summary.demand);
+         summary.demand.spans <= summary.demand.hull.size();
 }
 
 /// Each rank for itself; an error is the rank's own. Nobody waits for another, unless somebody

@@ -51,16 +51,13 @@ WayReason why_alone(const placement::Placement& placement, const TwoPhaseOptions
   if (far_apart(placement, options, demand)) return WayReason::far_apart;
   if (placement.nodes() == 1 && direction == Direction::read)
     return reads_alone(demand) ? WayReason::read_alone : WayReason::interleave;
-  if (few_writes_interleave(placement, demand)) return WayReason::few;
+  if (placement.nodes() == 1 &&
+      demand.blocks <= std::min(kFewWrites * (placement.ranks() - 1), kFewAtMost))
+    return WayReason::few;
   return large_pieces(placement, demand) ? WayReason::pieces : WayReason::interleave;
 }
 
 }  // namespace
-
-bool few_writes_interleave(const placement::Placement& placement, const Demand& demand) {
-  if (placement.nodes() > 1 || demand.spans <= demand.hull.size()) return false;
-  return demand.blocks <= std::min(kFewWrites * (placement.ranks() - 1), kFewAtMost);
-}
 
 bool left_as_little(const LibraryFileIo& library, const placement::Placement& placement,
                     int64_t most, int64_t written_pieces) {

@@ -60,10 +60,6 @@ struct WayChoice {
   WayReason reason = WayReason::interleave;
 };
 
-/// True if ranks of one node write so few pieces that interleave that each writes its own, and no
-/// more than them: those who fill holes between them would wait for one another.
-bool few_writes_interleave(const placement::Placement& placement, const Demand& demand);
-
 /// True if an access is the library's since no rank has more than `most` bytes: agreeing about it
 /// costs as much. `written_pieces`: of all ranks, 0 for a read.
 bool left_as_little(const LibraryFileIo& library, const placement::Placement& placement,

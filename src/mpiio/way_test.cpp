@@ -43,13 +43,6 @@ TEST(Way, FewWritesOfANodeAreNot) {
   EXPECT_EQ(way(kNodes, demand(16, 1, 512, 16'384, 16'384), kOmpio), Way::alone);
 }
 
-TEST(Way, FewPiecesThatInterleaveAreWrittenWithoutFillingHoles) {
-  EXPECT_TRUE(few_writes_interleave(kNode, demand(4, 2, 512, 8192, 2048)));
-  EXPECT_FALSE(few_writes_interleave(kNode, demand(4, 100, 512, 8192, 2048))) << "many";
-  EXPECT_FALSE(few_writes_interleave(kNode, demand(4, 2, 512, 1024, 4096))) << "apart";
-  EXPECT_FALSE(few_writes_interleave(kNodes, demand(16, 2, 512, 65'536, 2048))) << "many nodes";
-}
-
 TEST(Way, LittleOfAPairIsTheLibrarysWhereItLetsBothGoAlone) {
   constexpr LibraryFileIo kPairs{.pairs_alone = true};
   const LibraryFileIo whole = kPairs.in_access(false);
