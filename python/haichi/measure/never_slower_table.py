@@ -51,6 +51,10 @@ header-cells            call=all shape=header header=4096 far=65536 piece=40 pie
 header-cells-far        call=all shape=header header=512 far=9999998976 piece=1024 pieces=100
 header-far-cb           call=all shape=header header=512 far=9999998976 piece=1024 pieces=100
                         hints=romio_cb_write:enable
+header-far-cb-nodes     call=split shape=header views=each header=365 far=662905741 piece=512
+                        gap=5124 calls=60 hints=cb_nodes:1
+header-cells-far-small  call=at_all shape=header views=each header=743 far=3808557582 piece=164
+                        gap=683 pieces=394 opens=10
 far-apart               call=at_all shape=far view=no far=1073741824 piece=65536 calls=5
 far-apart-view          call=all shape=far far=1073741824 piece=1000 pieces=50 calls=5
 btio-cells              call=at_all shape=block array=64x64x64 piece=40
@@ -77,6 +81,8 @@ matrix-columns-f32      call=iall shape=columns array=2048x512 piece=4
 h5py-rows               call=at_all shape=strided views=each piece=8 calls=300
 h5py-rows-independent   call=at shape=strided view=no piece=8 calls=500
 h5py-chunks             call=at_all shape=block views=each array=64x64 piece=8 calls=60
+few-pieces              call=all shape=strided piece=64 pieces=4 calls=100
+few-pieces-irregular    call=all shape=irregular views=each piece=512 calls=300
 strided-8               call=all shape=strided piece=8 pieces=60000
 strided-64              call=all shape=strided piece=64 pieces=20000
 strided-512-gaps        call=all shape=strided piece=512 gap=512 pieces=3000
