@@ -73,6 +73,7 @@ struct Job {
   FileTotals totals;
   test::CheckTally tally;
   bool streamed = false;
+  int64_t cycles = 0;
 
   bool shares(int node) const { return sharing_nodes >> node & 1; }
   /// As the ranks of a real job agree: all nodes that need memory in common have it.
@@ -92,6 +93,7 @@ struct Job {
       demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
     options.may_go_direct = false;
     const TwoPhasePlan plan = plan_two_phase(placement, options, direction, demands);
+    cycles = plan.domains.cycles();
     const AccessList others(accesses);
     std::vector<std::unique_ptr<Worker>> workers(accesses.size());
     std::vector<std::unique_ptr<TwoPhaseSchedule>> schedules;
@@ -250,6 +252,54 @@ TEST(TwoPhase, ReadsEveryByte) {
     ASSERT_TRUE(done) << seed << ": " << done.error().text;
     for (const Status& s : job.statuses) ASSERT_TRUE(s) << seed;
     ASSERT_EQ(job.memory, wanted) << seed;
+  }
+}
+
+/// Ranks have disjoint random pieces in a few places that are far apart.
+Job sparse_job(test::Random& random, std::vector<int>& owner) {
+  Job job;
+  job.placement = test::random_placement(random, int(random.between(2, 9)));
+  job.options.aggregators = int(random.between(0, job.placement.ranks()));
+  job.options.buffer = random.between(8 << 10, 128 << 10);
+  job.holes = Holes(random.below(3));
+  job.sharing_nodes = random.below(2) ? UINT32_MAX : 0;
+  owner.assign(8 << 20, -1);
+  owner.front() = 0;
+  owner.back() = job.placement.ranks() - 1;
+  for (int64_t place = random.between(2, 4); place > 0; --place) {
+    int64_t at = random.between(0, int64_t(owner.size()) - (64 << 10));
+    for (int64_t pieces = random.between(1, 30); pieces > 0; --pieces) {
+      const int who = int(random.below(uint64_t(job.placement.ranks())));
+      for (int64_t n = random.between(1, 900); n > 0; --n) owner[size_t(at++)] = who;
+      at += random.between(0, 900);
+    }
+  }
+  for (int r = 0; r < job.placement.ranks(); ++r) {
+    PatternBuilder tile;
+    int64_t bytes = 0;
+    for (size_t at = 0; at < owner.size(); ++at)
+      if (owner[at] == r) tile.add(int64_t(at), 1), ++bytes;
+    job.accesses.emplace_back(bytes > 0 ? View{0, tile.build(), int64_t(owner.size())} : View{}, 0,
+                              bytes);
+    job.memory_patterns.push_back(Pattern::block(bytes));
+    job.memory.emplace_back(size_t(bytes));
+  }
+  return job;
+}
+
+TEST(TwoPhase, RangesThatAreMostlyHolesAreWrittenInFewCycles) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    test::Random random(seed);
+    std::vector<int> owner;
+    Job job = sparse_job(random, owner);
+    fill_memory(job, owner);
+    job.file.bytes.assign(owner.size(), std::byte{0xEE});
+    const Status done = job.run(seed);
+    ASSERT_TRUE(done) << seed << ": " << done.error().text;
+    EXPECT_LT(job.cycles, 48) << seed;
+    for (size_t at = 0; at < owner.size(); ++at)
+      ASSERT_EQ(job.file.bytes[at], owner[at] >= 0 ? value_at(at) : std::byte{0xEE})
+          << "seed " << seed << " offset " << at;
   }
 }
 
