@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "base/log.h"
 #include "generated/real.h"
@@ -120,6 +121,15 @@ bool FileGroup::allgather(const void* own, size_t bytes, void* all, Waiting wait
   }
   const MPI_Datatype byte = handles().byte;
   return real().Allgather(own, int(bytes), byte, all, int(bytes), byte, comm) == MPI_SUCCESS;
+}
+
+bool FileGroup::broadcast(int64_t& value, Waiting waiting) {
+  NodeBoard* const here = board(waiting);
+  if (!here) return real().Bcast(&value, 1, handles().int64, 0, comm) == MPI_SUCCESS;
+  std::vector<int64_t> all(static_cast<size_t>(placement.ranks()));
+  here->allgather(&value, sizeof value, all.data());
+  value = all[0];
+  return true;
 }
 
 int64_t FileGroup::next_file() { return id_ + files_++; }

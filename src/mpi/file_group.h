@@ -54,6 +54,8 @@ class FileGroup {
   /// An allgather of so many bytes of each rank, on the board where there is one. False if the MPI
   /// library fails. Collective.
   bool allgather(const void* own, size_t bytes, void* all, Waiting waiting);
+  /// The first rank's value for all of them, as above.
+  bool broadcast(int64_t& value, Waiting waiting);
   /// Where the ranks leave word for one another, if all are on one node and agree often; else null,
   /// on all of them. Collective: made when it is worth it.
   NodeBoard* board(Waiting waiting);

@@ -75,10 +75,8 @@ Share agree_on_share(MPI_File file, FileState& state, const CollectiveCall& call
     share.most = std::max(share.most, part.bytes);
   }
   if (left_as_little(state, share)) return share;
-  const int64_t position = state.rank == 0 && fits ? shared_position(file, state, call) : -1;
-  std::vector<int64_t> positions(all.size());
-  if (state.group->allgather(&position, sizeof position, positions.data(), state.waiting()))
-    share.position = MPI_Offset(positions[0]);
+  int64_t position = state.rank == 0 && fits ? shared_position(file, state, call) : -1;
+  if (state.group->broadcast(position, state.waiting())) share.position = MPI_Offset(position);
   return share;
 }
 
