@@ -13,10 +13,10 @@ namespace {
 
 // Behind the bytes of any file: those who are present lock a byte each from here on.
 constexpr int64_t kPresence = int64_t{1} << 62;
-// Whoever holds a lock for a little access gives it back before a shorter nap would be over.
-constexpr int64_t kShortestNap = 20'000, kLongestNap = 5'000'000;
 // Held shared while holes are filled, and for a moment by who becomes present.
 constexpr int64_t kGate = kPresence - 1;
+// Whoever holds a lock for a little access gives it back before a shorter nap would be over.
+constexpr int64_t kShortestNap = 20'000, kLongestNap = 5'000'000;
 
 plan::Extent byte_at(int64_t offset) { return {offset, offset + 1}; }
 
