@@ -89,8 +89,7 @@ struct Job {
 
   Status run(uint64_t seed) {
     std::vector<RankDemand> demands;
-    for (const Access& a : accesses)
-      demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
+    for (const Access& a : accesses) demands.push_back(demand_of(a));
     options.may_go_direct = false;
     const TwoPhasePlan plan = plan_two_phase(placement, options, direction, demands);
     cycles = plan.domains.cycles();
@@ -158,6 +157,26 @@ struct Job {
   }
 };
 
+/// Each rank wants the bytes that it owns; in its memory they lie `gap()` bytes apart.
+template <class Gap>
+void add_ranks(Job& job, const std::vector<int>& owner, Gap gap) {
+  std::vector<PatternBuilder> tiles(size_t(job.placement.ranks()));
+  std::vector<int64_t> bytes(tiles.size());
+  for (size_t at = 0; at < owner.size(); ++at) {
+    if (owner[at] < 0) continue;
+    tiles[size_t(owner[at])].add(int64_t(at), 1);
+    ++bytes[size_t(owner[at])];
+  }
+  for (size_t r = 0; r < tiles.size(); ++r) {
+    View view;
+    if (bytes[r] > 0) view = {0, tiles[r].build(), int64_t(owner.size())};
+    job.accesses.emplace_back(view, 0, bytes[r]);
+    const int64_t apart = gap();
+    job.memory_patterns.push_back(Pattern::loop(Pattern::block(1), bytes[r], apart));
+    job.memory.emplace_back(size_t(bytes[r] * apart + 1));
+  }
+}
+
 /// Ranks own disjoint random pieces of the file, through views of several shapes.
 Job random_job(test::Random& random, std::vector<int>& owner) {
   Job job;
@@ -181,18 +200,7 @@ Job random_job(test::Random& random, std::vector<int>& owner) {
     const int who = int(random.between(-1, ranks - 1));
     for (size_t i = 0; i < n; ++i) owner[at++] = who;
   }
-  for (int r = 0; r < ranks; ++r) {
-    PatternBuilder tile;
-    int64_t bytes = 0;
-    for (size_t at = 0; at < owner.size(); ++at)
-      if (owner[at] == r) tile.add(int64_t(at), 1), ++bytes;
-    View view;
-    if (bytes > 0) view = {0, tile.build(), int64_t(owner.size())};
-    job.accesses.emplace_back(view, 0, bytes);
-    const int64_t gap = random.between(1, 3);
-    job.memory_patterns.push_back(Pattern::loop(Pattern::block(1), bytes, gap));
-    job.memory.emplace_back(size_t(bytes * gap + 1));
-  }
+  add_ranks(job, owner, [&] { return random.between(1, 3); });
   return job;
 }
 
@@ -210,28 +218,33 @@ void fill_memory(Job& job, const std::vector<int>& owner) {
   }
 }
 
+/// Writes, and compares every byte of the file.
+void write_all_right(Job& job, const std::vector<int>& owner, uint64_t seed) {
+  fill_memory(job, owner);
+  const auto before = job.file.bytes;
+  const Status done = job.run(seed);
+  ASSERT_TRUE(done) << seed << ": " << done.error().text;
+  for (const Status& s : job.statuses) ASSERT_TRUE(s) << seed << ": " << s.error().text;
+  size_t last = 0;
+  for (size_t at = 0; at < owner.size(); ++at)
+    if (owner[at] >= 0) last = at + 1;
+  ASSERT_EQ(job.file.bytes.size(), std::max(last, before.size())) << seed;
+  for (size_t at = 0; at < job.file.bytes.size(); ++at) {
+    std::byte expected = at < before.size() ? before[at] : std::byte{0};
+    if (at < owner.size() && owner[at] >= 0) expected = value_at(at);
+    ASSERT_EQ(job.file.bytes[at], expected) << "seed " << seed << " offset " << at;
+  }
+}
+
 TEST(TwoPhase, WritesEveryByteOnceAndNothingElse) {
   for (uint64_t seed = 0; seed < 1500; ++seed) {
     test::Random random(seed);
     std::vector<int> owner;
     Job job = random_job(random, owner);
-    fill_memory(job, owner);
     job.file.bytes.assign(size_t(random.between(0, int64_t(owner.size()))), std::byte{0xEE});
-    const auto before = job.file.bytes;
     if (random.below(2)) job.file.most_per_call = size_t(random.between(1, 17));
     job.file.interruptions = int(random.below(3));
-    const Status done = job.run(seed);
-    ASSERT_TRUE(done) << seed << ": " << done.error().text;
-    for (const Status& s : job.statuses) ASSERT_TRUE(s) << seed << ": " << s.error().text;
-    size_t last = 0;
-    for (size_t at = 0; at < owner.size(); ++at)
-      if (owner[at] >= 0) last = at + 1;
-    ASSERT_EQ(job.file.bytes.size(), std::max(last, before.size())) << seed;
-    for (size_t at = 0; at < job.file.bytes.size(); ++at) {
-      std::byte expected = at < before.size() ? before[at] : std::byte{0};
-      if (at < owner.size() && owner[at] >= 0) expected = value_at(at);
-      ASSERT_EQ(job.file.bytes[at], expected) << "seed " << seed << " offset " << at;
-    }
+    ASSERT_NO_FATAL_FAILURE(write_all_right(job, owner, seed));
   }
 }
 
@@ -274,16 +287,7 @@ Job sparse_job(test::Random& random, std::vector<int>& owner) {
       at += random.between(0, 900);
     }
   }
-  for (int r = 0; r < job.placement.ranks(); ++r) {
-    PatternBuilder tile;
-    int64_t bytes = 0;
-    for (size_t at = 0; at < owner.size(); ++at)
-      if (owner[at] == r) tile.add(int64_t(at), 1), ++bytes;
-    job.accesses.emplace_back(bytes > 0 ? View{0, tile.build(), int64_t(owner.size())} : View{}, 0,
-                              bytes);
-    job.memory_patterns.push_back(Pattern::block(bytes));
-    job.memory.emplace_back(size_t(bytes));
-  }
+  add_ranks(job, owner, [] { return 1; });
   return job;
 }
 
@@ -292,14 +296,9 @@ TEST(TwoPhase, RangesThatAreMostlyHolesAreWrittenInFewCycles) {
     test::Random random(seed);
     std::vector<int> owner;
     Job job = sparse_job(random, owner);
-    fill_memory(job, owner);
     job.file.bytes.assign(owner.size(), std::byte{0xEE});
-    const Status done = job.run(seed);
-    ASSERT_TRUE(done) << seed << ": " << done.error().text;
+    ASSERT_NO_FATAL_FAILURE(write_all_right(job, owner, seed));
     EXPECT_LT(job.cycles, 48) << seed;
-    for (size_t at = 0; at < owner.size(); ++at)
-      ASSERT_EQ(job.file.bytes[at], owner[at] >= 0 ? value_at(at) : std::byte{0xEE})
-          << "seed " << seed << " offset " << at;
   }
 }
 
@@ -325,8 +324,7 @@ TEST(TwoPhase, RanksOfANodeCopyTheNextCycleBeforeTheyAccessTheFile) {
   options.may_go_direct = false;
   options.buffer = 3 * 1024;
   std::vector<RankDemand> demands;
-  for (const Access& a : job.accesses)
-    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
+  for (const Access& a : job.accesses) demands.push_back(demand_of(a));
   for (const Direction direction : {Direction::write, Direction::read}) {
     const TwoPhasePlan plan = plan_two_phase(job.placement, options, direction, demands);
     ASSERT_EQ(plan.windows, 3);
