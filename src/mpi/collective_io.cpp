@@ -59,7 +59,7 @@ mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
 /// so do the holes: each would wait for the others.
 bool may_fill(const FileState& state, const AccessSummary& summary) {
   return summary.some_fill && !summary.library_writes && state.holes() == mpiio::Holes::automatic &&
-         summary.demand.spans <= summary.demand.hull.size();
+         summary.demand.apart();
 }
 
 /// Each rank for itself; an error is the rank's own. Nobody waits for another, unless somebody

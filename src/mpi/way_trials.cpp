@@ -35,7 +35,7 @@ std::vector<std::string> names_of_ways() {
 
 WayKey key_of(mpiio::Direction direction, const mpiio::Demand& demand, uint64_t hints) {
   return {.writing = direction == mpiio::Direction::write,
-          .apart = demand.spans <= demand.hull.size(),
+          .apart = demand.apart(),
           .hints = hints * 2 + uint64_t(demand.all_open),
           .size_bin = collectives::bin_of(demand.most),
           .pieces_bin = collectives::bin_of(demand.blocks),

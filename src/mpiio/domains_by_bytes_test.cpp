@@ -13,8 +13,7 @@ constexpr int64_t kSlab = 1 << 20;
 TwoPhasePlan plan_of(const placement::Placement& placement, const std::vector<Access>& accesses,
                      const TwoPhaseOptions& options) {
   std::vector<RankDemand> demands;
-  for (const Access& a : accesses)
-    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
+  for (const Access& a : accesses) demands.push_back(demand_of(a));
   return plan_two_phase(placement, options, Direction::write, demands);
 }
 

@@ -17,6 +17,9 @@ namespace haichi::mpiio {
 std::vector<plan::Extent> occupied_parts(const plan::Extent& range,
                                          const std::vector<RankDemand>& demands);
 
+/// Of all parts together.
+int64_t size_of(const std::vector<plan::Extent>& parts);
+
 /// The parts dealt out to aggregators in order, evenly by their sizes, cut at whole pages of
 /// the file.
 std::vector<std::vector<plan::Extent>> dealt_out(const std::vector<plan::Extent>& parts,

@@ -3,27 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
+
+#include "support/wanted.h"
 
 namespace haichi::mpiio {
 namespace {
 
 constexpr int64_t kFar = 3'808'557'582;
-
-/// What ranks want, and the accesses that it points to.
-struct Wanted {
-  std::deque<Access> accesses;
-  std::vector<RankDemand> demands;
-  plan::Extent range{INT64_MAX, INT64_MIN};
-
-  void add(int64_t begin, const PatternPtr& pattern) {
-    accesses.emplace_back(View{begin, pattern, pattern->end()}, 0, pattern->size());
-    const Access& a = accesses.back();
-    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
-    range.begin = std::min(range.begin, a.hull().begin);
-    range.end = std::max(range.end, a.hull().end);
-  }
-};
 
 /// Rank 0's header at 0 and pieces of all ranks in turn from kFar on.
 Wanted header_and_cells(int ranks) {
@@ -32,12 +18,6 @@ Wanted header_and_cells(int ranks) {
   for (int r = 0; r < ranks; ++r)
     wanted.add(kFar + r * 847, Pattern::loop(Pattern::block(164), 394, ranks * 847));
   return wanted;
-}
-
-int64_t size_of(const std::vector<plan::Extent>& parts) {
-  int64_t size = 0;
-  for (const plan::Extent& part : parts) size += part.size();
-  return size;
 }
 
 TEST(Occupied, AHeaderAndCellsFarBehindItAreTwoParts) {

@@ -214,8 +214,7 @@ TwoPhasePlan begin_plan(const placement::Placement& placement, const TwoPhaseOpt
 /// Domains without the holes between the parts, instead of even ones.
 void plan_parts(const placement::Placement& placement, const TwoPhaseOptions& options,
                 const std::vector<plan::Extent>& parts, TwoPhasePlan& plan) {
-  int64_t size = 0;
-  for (const plan::Extent& part : parts) size += part.size();
+  const int64_t size = size_of(parts);
   const int count = int(plan.aggregators.ranks.size());
   plan.window_bytes = window_size(placement, {0, size}, count, options);
   plan.domains = plan::FileDomains(dealt_out(parts, count), plan.window_bytes);

@@ -62,6 +62,8 @@ struct Demand {
   int64_t sieved = 0;     ///< bytes that sieving would read; 0: not known
   int ranks = 0;          ///< that have bytes
   bool all_open = false;  ///< every rank with bytes can access the file itself
+  /// The ranks' parts lie beside each other, as far as their hulls tell.
+  bool apart() const { return spans <= hull.size(); }
 };
 
 /// What one rank wants of a collective access.
@@ -71,6 +73,11 @@ struct RankDemand {
   int64_t blocks = 0;              ///< contiguous pieces of the file
   const Access* access = nullptr;  ///< if known on all ranks; else its bytes count as spread evenly
 };
+
+/// That of a rank whose access, which must live on, all ranks know.
+inline RankDemand demand_of(const Access& access) {
+  return {access.hull(), access.end() - access.begin(), access.blocks(), &access};
+}
 
 /// What all ranks decide alike before a collective access, and why.
 struct TwoPhasePlan {

@@ -3,27 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
 
 #include "support/random_placement.h"
+#include "support/wanted.h"
 
 namespace haichi::mpiio {
 namespace {
-
-/// What ranks want, and the accesses that it points to.
-struct Wanted {
-  std::deque<Access> accesses;
-  std::vector<RankDemand> demands;
-  plan::Extent range{INT64_MAX, INT64_MIN};
-
-  void add(Access access) {
-    accesses.push_back(std::move(access));
-    const Access& a = accesses.back();
-    demands.push_back({a.hull(), a.end() - a.begin(), a.blocks(), &a});
-    range.begin = std::min(range.begin, a.hull().begin);
-    range.end = std::max(range.end, a.hull().end);
-  }
-};
 
 /// An array of `planes` x `rows` x `row` bytes in `z` x `y` x `x` blocks, from `origin` on.
 Wanted blocks_of(int64_t planes, int64_t rows, int64_t row, int z, int y, int x,
@@ -36,7 +21,7 @@ Wanted blocks_of(int64_t planes, int64_t rows, int64_t row, int z, int y, int x,
         const auto block = Pattern::loop(plane, planes / z, rows * row);
         const int64_t begin =
             origin + (i * (planes / z) * rows + j * (rows / y)) * row + k * (row / x);
-        wanted.add({View{begin, block, block->end()}, 0, block->size()});
+        wanted.add(begin, block);
       }
   return wanted;
 }

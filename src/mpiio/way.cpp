@@ -47,7 +47,7 @@ bool large_pieces(const placement::Placement& placement, const Demand& demand) {
 /// Why each rank does better alone, or `interleave`.
 WayReason why_alone(const placement::Placement& placement, const TwoPhaseOptions& options,
                     Direction direction, const Demand& demand) {
-  if (demand.spans <= demand.hull.size()) return WayReason::apart;
+  if (demand.apart()) return WayReason::apart;
   if (far_apart(placement, options, demand)) return WayReason::far_apart;
   if (placement.nodes() == 1 && direction == Direction::read)
     return reads_alone(demand) ? WayReason::read_alone : WayReason::interleave;

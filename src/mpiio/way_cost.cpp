@@ -99,7 +99,7 @@ std::vector<WayCost> way_costs(const placement::Placement& placement,
                                const Demand& demand, const LibraryFileIo& library,
                                const WayChoice& choice, bool may_be_library) {
   const bool one_node = placement.nodes() == 1;
-  const bool apart = demand.spans <= demand.hull.size();
+  const bool apart = demand.apart();
   const double alone = alone_ns(one_node, direction, demand);
   const double two_phase = two_phase_ns(placement, options, demand);
   std::vector<WayCost> costs;
