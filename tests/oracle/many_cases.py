@@ -243,7 +243,8 @@ def show_failure(job: Job, why: str, mpi: mpis.Mpi, keep: Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
     environment = job.environment(mpi, place)
     line = mpi.command(job.ranks, job.words(mpi, fast_base()), environment)
-    launcher = [f"{key}={value}" for key, value in mpi.launcher_env.items()]
+    settings = {**mpis.TESTED, **mpi.launcher_env}
+    launcher = [f"{key}={value}" for key, value in settings.items()]
     one = job.what.removesuffix("s")
     print(f"FAILED {one} {job.first} of seed {job.seed}: {why}; {mpi.name}, {job.ranks} ranks")
     named = f" --mpi {job.on}" if job.on else ""

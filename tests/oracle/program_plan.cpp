@@ -427,12 +427,25 @@ class PhaseMaker {
     if (present) phase_.features.set(size_t(feature));
   }
 
+  // A collective access of a rank that opened the file alone is its own affair, and the library's.
+  void mark_of_lone_ranks(const ProgramCall& call) {
+    const bool at_once = !is_nonblocking(call.kind);
+    for (const Part& part : call.parts) {
+      if (part.cells.empty() || handle_of(call.view).group_of(part.rank).size() > 1) continue;
+      if (part.cells.size() > 1)
+        mark(at_once ? F::strided : F::istrided);
+      else
+        mark(at_once ? F::contiguous : F::icontiguous);
+    }
+  }
+
   void mark_features() {
     for (const ProgramCall& call : phase_.calls) {
       for (const ClassRow& row : classes())
         if (row.each_cell == call.each_cell &&
             std::find(row.kinds.begin(), row.kinds.end(), call.kind) != row.kinds.end())
           mark(row.feature);
+      if (is_collective(call.kind) && !is_at_shared(call.kind)) mark_of_lone_ranks(call);
       mark(F::threads, call.in_thread);
       for (const Part& part : call.parts)
         mark(F::waits, is_collective(call.kind) && is_nonblocking(call.kind) &&

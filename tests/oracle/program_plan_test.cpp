@@ -126,6 +126,25 @@ TEST(ProgramPlan, WhatIsAvoidedDoesNotOccur) {
   EXPECT_EQ(features.leave_out("split,strided+nothing"), "nothing");
 }
 
+TEST(ProgramPlan, WhatARankWritesCollectivelyAloneIsItsOwnAccess) {
+  size_t strided = 0;
+  for (uint64_t number = 0; number < kPrograms; ++number) {
+    const Program program = drawn(number, "strided+contiguous");
+    for (const Phase& phase : program.phases)
+      for (const ProgramCall& call : phase.calls) {
+        const Handle& handle = program.handles[size_t(phase.views[size_t(call.view)].handle)];
+        if (handle.over != Handle::Over::alone || call.kind > CallKind::write_at_all) continue;
+        for (const Part& part : call.parts) {
+          if (part.cells.size() < 2) continue;
+          ++strided;
+          ASSERT_TRUE(phase.features[size_t(ProgramFeature::strided)]) << number;
+          ASSERT_FALSE(phase.features[size_t(ProgramFeature::contiguous)]) << number;
+        }
+      }
+  }
+  EXPECT_GT(strided, 20u);
+}
+
 TEST(ProgramPlan, AProgramIsTheSameOnEveryRank) {
   EXPECT_EQ(to_text(drawn(17)), to_text(drawn(17)));
   EXPECT_NE(to_text(drawn(17)), to_text(drawn(24)));
