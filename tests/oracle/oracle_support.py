@@ -41,8 +41,8 @@ STOCK = {
 
 
 # ROMIO's independent strided write reads a part of the file, fills its pieces in and writes it
-# back. It locks that part, but a write of one piece takes no lock and is lost in between. Collective
-# calls of a rank that opened the file alone are such independent ones: the plan marks them so.
+# back. It locks that part, but a write of one piece takes no lock and is lost in between. What a
+# rank that opened the file alone writes collectively is written so, too: the plan marks it.
 _SIEVING = ",".join(
     f"{strided}+{contiguous}"
     for strided in ("strided", "istrided")
