@@ -41,17 +41,18 @@ STOCK = {
 
 
 # ROMIO's independent strided write reads a part of the file, fills its pieces in and writes it
-# back. It locks that part, but a write of one piece takes no lock and is lost in between. What a
-# rank that opened the file alone writes collectively is written so, too: the plan marks it.
+# back. It locks that part, but a write of one piece takes no lock and is lost in between, nor does
+# one without sieving, and aggregators sieve without a lock. What a rank that opened the file alone
+# writes collectively is written so, too.
 _SIEVING = ",".join(
-    f"{strided}+{contiguous}"
+    f"{strided}+{without}"
     for strided in ("strided", "istrided")
-    for contiguous in ("contiguous", "icontiguous", "shared")
+    for without in ("contiguous", "icontiguous", "shared", "bare")
 )
 # One that completes an iwrite_all waits for ranks that are in another collective call, where ROMIO
 # does not go on with the first. set_view of any handle sets the shared pointer of all handles on
 # the file to 0.
-_ROMIO = f"icollective+waits,shared+views,ordered+views,{_SIEVING}"
+_ROMIO = f"icollective+waits,shared+views,ordered+views,unlocked,{_SIEVING}"
 # What programs do without, by the name of an MPI: calls of the library that the library by itself
 # loses or never ends. What haichi carries out is not left out beside any of them.
 AVOID_PROGRAMS: dict[str, str] = {

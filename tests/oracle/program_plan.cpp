@@ -32,7 +32,9 @@ const std::vector<FeatureRow>& table_of(ProgramFeature) {
       {"holes", "bytes between the pieces that nobody writes"},
       {"growing", "files that are shorter than what is written"},
       {"unequal", "pieces of different length, dealt out at random"},
-      {"tiny", "pieces below 64 bytes"}};
+      {"tiny", "pieces below 64 bytes"},
+      {"bare", "the library's writes of several pieces without sieving, as hints ask for"},
+      {"unlocked", "aggregators on a handle of one rank, as hints ask for"}};
   return table;
 }
 
@@ -427,25 +429,38 @@ class PhaseMaker {
     if (present) phase_.features.set(size_t(feature));
   }
 
-  // A collective access of a rank that opened the file alone is its own affair, and the library's.
-  void mark_of_lone_ranks(const ProgramCall& call) {
+  static bool has_hint(const Handle& handle, const char* key, const char* value) {
+    return std::find(handle.hints.begin(), handle.hints.end(),
+                     std::pair<std::string, std::string>(key, value)) != handle.hints.end();
+  }
+
+  // Of the library's accesses: whether they sieve, and what of them is one piece. A collective
+  // access of a rank that opened the file alone is such a one.
+  void mark_own_access(const ProgramCall& call) {
+    const Handle& handle = handle_of(call.view);
     const bool at_once = !is_nonblocking(call.kind);
     for (const Part& part : call.parts) {
-      if (part.cells.empty() || handle_of(call.view).group_of(part.rank).size() > 1) continue;
-      if (part.cells.size() > 1)
-        mark(at_once ? F::strided : F::istrided);
-      else
+      const bool lone = handle.group_of(part.rank).size() == 1;
+      if (part.cells.empty() || (is_collective(call.kind) && !lone)) continue;
+      if (call.each_cell || part.cells.size() == 1 || phase_.views[size_t(call.view)].flat)
         mark(at_once ? F::contiguous : F::icontiguous);
+      else if (is_collective(call.kind) && has_hint(handle, "romio_cb_write", "enable"))
+        mark(F::unlocked);
+      else if (has_hint(handle, "romio_ds_write", "disable"))
+        mark(F::bare);
+      else
+        mark(at_once ? F::strided : F::istrided);
     }
   }
 
   void mark_features() {
     for (const ProgramCall& call : phase_.calls) {
-      for (const ClassRow& row : classes())
-        if (row.each_cell == call.each_cell &&
-            std::find(row.kinds.begin(), row.kinds.end(), call.kind) != row.kinds.end())
+      for (const ClassRow& row : classes()) {
+        const bool own = row.feature >= F::strided && row.feature <= F::icontiguous;
+        if (!own && std::find(row.kinds.begin(), row.kinds.end(), call.kind) != row.kinds.end())
           mark(row.feature);
-      if (is_collective(call.kind) && !is_at_shared(call.kind)) mark_of_lone_ranks(call);
+      }
+      if (!is_at_shared(call.kind)) mark_own_access(call);
       mark(F::threads, call.in_thread);
       for (const Part& part : call.parts)
         mark(F::waits, is_collective(call.kind) && is_nonblocking(call.kind) &&
@@ -469,13 +484,17 @@ class PhaseMaker {
   Phase phase_;
 };
 
-std::vector<std::pair<std::string, std::string>> draw_hints(Rng& rng) {
+std::vector<std::pair<std::string, std::string>> draw_hints(Rng& rng, const Handle& handle,
+                                                            const ProgramFeatures& features) {
   std::vector<std::pair<std::string, std::string>> hints;
   const auto maybe = [&](const char* key, const std::vector<std::string>& values) {
     if (rng.chance(40)) hints.emplace_back(key, rng.pick(values));
   };
-  maybe("romio_ds_write", {"enable", "disable"});
-  maybe("romio_cb_write", {"enable", "disable"});
+  const bool lone = std::any_of(handle.groups.begin(), handle.groups.end(),
+                                [](const auto& group) { return group.size() == 1; });
+  const std::vector<std::string> on{"enable"}, off{"disable"}, either{"enable", "disable"};
+  maybe("romio_ds_write", features.has(F::bare) ? either : on);
+  maybe("romio_cb_write", lone && !features.has(F::unlocked) ? off : either);
   maybe("cb_buffer_size", {"4096", "65536", "1048576"});
   maybe("ind_wr_buffer_size", {"4096", "65536", "16777216"});
   maybe("cb_nodes", {"1", "2"});
@@ -510,7 +529,8 @@ std::vector<Handle> draw_handles(Rng& rng, int ranks, const ProgramFeatures& fea
   for (int64_t i = 0; i < count; ++i) {
     const bool first = i == 0 && overs.front() == Handle::Over::world && rng.chance(80);
     handles.push_back(draw_handle(rng, ranks, first ? overs.front() : rng.pick(overs)));
-    if (features.has(F::hints) && rng.chance(20)) handles.back().hints = draw_hints(rng);
+    if (features.has(F::hints) && rng.chance(20))
+      handles.back().hints = draw_hints(rng, handles.back(), features);
   }
   return handles;
 }

@@ -45,10 +45,12 @@ enum class ProgramFeature {
   holes,
   growing,
   unequal,
-  tiny
+  tiny,
+  bare,
+  unlocked
 };
 const std::vector<FeatureRow>& table_of(ProgramFeature);
-inline constexpr size_t kProgramFeatures = size_t(ProgramFeature::tiny) + 1;
+inline constexpr size_t kProgramFeatures = size_t(ProgramFeature::unlocked) + 1;
 
 /// What programs may contain: features, and pairs of them that must not meet in one phase.
 class ProgramFeatures {

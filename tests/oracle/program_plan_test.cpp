@@ -11,6 +11,7 @@ namespace oracle {
 namespace {
 
 constexpr int kPrograms = 500;
+constexpr int kMany = 4 * kPrograms;  // for what is rare
 
 Program drawn(uint64_t number, const char* avoid = "") {
   ProgramFeatures features;
@@ -47,7 +48,7 @@ TEST(ProgramPlan, EverythingOccurs) {
   std::set<CallKind> kinds, in_thread;
   std::set<size_t> phases, handles;
   size_t empty = 0;
-  for (uint64_t number = 0; number < kPrograms; ++number) {
+  for (uint64_t number = 0; number < kMany; ++number) {
     const Program program = drawn(number);
     phases.insert(program.phases.size());
     handles.insert(program.handles.size());
@@ -71,7 +72,7 @@ TEST(ProgramPlan, EverythingOccurs) {
   EXPECT_THAT(in_thread, testing::UnorderedElementsAre(CallKind::write_at, CallKind::iwrite_at));
   EXPECT_THAT(phases, testing::UnorderedElementsAre(1u, 2u, 3u));
   EXPECT_THAT(handles, testing::UnorderedElementsAre(1u, 2u, 3u));
-  EXPECT_LT(empty, kPrograms / 20u);
+  EXPECT_LT(empty, kMany / 20u);
 }
 
 TEST(ProgramPlan, APartIsWhatTheViewShowsThere) {
@@ -129,11 +130,13 @@ TEST(ProgramPlan, WhatIsAvoidedDoesNotOccur) {
 TEST(ProgramPlan, WhatARankWritesCollectivelyAloneIsItsOwnAccess) {
   size_t strided = 0;
   for (uint64_t number = 0; number < kPrograms; ++number) {
-    const Program program = drawn(number, "strided+contiguous");
+    const Program program = drawn(number, "strided+contiguous,bare,unlocked");
     for (const Phase& phase : program.phases)
       for (const ProgramCall& call : phase.calls) {
-        const Handle& handle = program.handles[size_t(phase.views[size_t(call.view)].handle)];
-        if (handle.over != Handle::Over::alone || call.kind > CallKind::write_at_all) continue;
+        const ProgramView& view = phase.views[size_t(call.view)];
+        const Handle& handle = program.handles[size_t(view.handle)];
+        if (handle.over != Handle::Over::alone || call.kind > CallKind::write_at_all || view.flat)
+          continue;
         for (const Part& part : call.parts) {
           if (part.cells.size() < 2) continue;
           ++strided;
@@ -143,6 +146,25 @@ TEST(ProgramPlan, WhatARankWritesCollectivelyAloneIsItsOwnAccess) {
       }
   }
   EXPECT_GT(strided, 20u);
+}
+
+TEST(ProgramPlan, HintsThatAreAvoidedDoNotOccur) {
+  const std::pair<std::string, std::string> bare{"romio_ds_write", "disable"},
+      aggregators{"romio_cb_write", "enable"};
+  size_t bare_handles[2] = {}, lone_aggregators[2] = {};
+  for (const bool avoided : {false, true})
+    for (uint64_t number = 0; number < kMany; ++number)
+      for (const Handle& handle : drawn(number, avoided ? "bare,unlocked" : "").handles) {
+        const auto has = [&](const auto& hint) {
+          return std::find(handle.hints.begin(), handle.hints.end(), hint) != handle.hints.end();
+        };
+        bare_handles[avoided] += has(bare);
+        lone_aggregators[avoided] += handle.over == Handle::Over::alone && has(aggregators);
+      }
+  EXPECT_GT(bare_handles[false], 5u);
+  EXPECT_EQ(bare_handles[true], 0u);
+  EXPECT_GT(lone_aggregators[false], 5u);
+  EXPECT_EQ(lone_aggregators[true], 0u);
 }
 
 TEST(ProgramPlan, AProgramIsTheSameOnEveryRank) {
