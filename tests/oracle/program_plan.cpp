@@ -460,7 +460,7 @@ class PhaseMaker {
         if (!own && std::find(row.kinds.begin(), row.kinds.end(), call.kind) != row.kinds.end())
           mark(row.feature);
       }
-      if (!is_at_shared(call.kind)) mark_own_access(call);
+      if (call.kind != CallKind::write_shared) mark_own_access(call);
       mark(F::threads, call.in_thread);
       for (const Part& part : call.parts)
         mark(F::waits, is_collective(call.kind) && is_nonblocking(call.kind) &&
