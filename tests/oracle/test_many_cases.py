@@ -132,7 +132,7 @@ def test_a_few_cases_and_again(tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["--first", str(3 * CHUNK - 4), "--cases", "8", "--keep", str(tmp_path)]
     assert many_cases.main(words) == 0
     first = capsys.readouterr().out
-    assert "8 passed, 0 failed, 0 lost by the MPI library alone, 0 not run" in first
+    assert "8 passed, 0 failed, 0 failed by the MPI library alone, 0 not run" in first
     assert first.count("ranks, ") == 2
     assert many_cases.main([*words, "--resume", "--seconds", "0"]) == 0
     assert "ranks, " not in capsys.readouterr().out
