@@ -55,7 +55,7 @@ ABIS = ("mpich", "openmpi")
 PLACEMENTS = ("each", "block2", "uneven", "deal2", "block4", "one", "deal3")
 FAILED = re.compile(r"seed \d+, numbers((?: \d+)+)")
 DONE = re.compile(r"^oracle: (?:case|program) (\d+) done$", re.MULTILINE)
-DID_NOT_END = "did not end"
+WRONG = "wrong"
 HANGS = re.compile(r"no end of (?:case|program) (\d+) of seed")
 # A case may take a minute (oracle_cases --limit); a chunk of good ones takes seconds.
 CHUNK_LIMIT = 900
@@ -147,7 +147,7 @@ def judge(job: Job, status: int | None, out: str, err: str) -> tuple[Result, int
     if status in (0, 1) and summary and int(summary[1]) == job.cases:
         found = FAILED.search(out)
         for number in map(int, found[1].split() if found else []):
-            result.failed[number] = "wrong"
+            result.failed[number] = WRONG
         result.passed = job.cases - len(result.failed)
         return result, job.cases
     done = max((int(number) for number in DONE.findall(err)), default=job.first - 1)
@@ -157,12 +157,12 @@ def judge(job: Job, status: int | None, out: str, err: str) -> tuple[Result, int
         result.passed = job.cases
         result.wrong.append(f"{job} from {job.first}: exit code {status} after its last case")
         return result, job.cases
-    why = DID_NOT_END if hanging or status is None else f"ended the job, exit code {status}"
+    why = "did not end" if hanging or status is None else f"ended the job, exit code {status}"
     result.failed[culprit] = why
     # Those before it may have failed too, which the summary would have told.
     for number in map(int, re.findall(r"^(?:case|program) (\d+) of seed", err, re.MULTILINE)):
         if job.first <= number < culprit:
-            result.failed[number] = "wrong"
+            result.failed[number] = WRONG
     result.passed = culprit + 1 - job.first - len(result.failed)
     return result, culprit + 1 - job.first
 
@@ -229,16 +229,17 @@ def run(job: Job, folder: Path, keep: Path) -> Result:
 
 
 def stock_fails(job: Job, why: str, mpi: mpis.Mpi) -> bool:
-    """Whether a program fails without haichi, too, and in the same way. One that goes on and on
-    tells nothing."""
+    """Whether a program fails without haichi, too, and in the same way: by what is in the file, or
+    by its end. One that goes on and on tells nothing."""
     words = [*job.words(mpi, fast_base()), "--stock", "--repeat", str(BESIDE)]
     try:
         done = mpi.run(job.ranks, words, mpi.stock(), timeout=BESIDE_LIMIT)
     except subprocess.TimeoutExpired:
         return False
-    if why == "wrong":
+    if why == WRONG:
         return re.search(rf"^program {job.first} of seed", done.stderr, re.MULTILINE) is not None
-    return why == DID_NOT_END and HANGS.search(done.stderr) is not None
+    # What never ends one time ends in a signal the next.
+    return done.returncode not in (0, 1)
 
 
 def show_failure(job: Job, why: str, mpi: mpis.Mpi, keep: Path) -> None:
@@ -301,10 +302,11 @@ def show(total: Result, asked: int, seconds: float) -> int:
     print(f"{seen.pop('calls', 0)} collective calls, all in the run reports:")
     for name, count in sorted(seen.items()):
         print(f"  {count:8} {name}")
-    for why, text in (("wrong", "lose bytes"), (DID_NOT_END, "do not end")):
-        numbers = [str(number) for number, how in sorted(total.stock_too.items()) if how == why]
+    lost = sorted(number for number, why in total.stock_too.items() if why == WRONG)
+    broken = sorted(set(total.stock_too) - set(lost))
+    for numbers, what in ((lost, "lose bytes"), (broken, "hang or crash")):
         if numbers:
-            print(f"{len(numbers)} {text} without haichi, too: {', '.join(numbers)}")
+            print(f"{len(numbers)} {what} without haichi, too: {', '.join(map(str, numbers))}")
     left = asked - total.passed - len(total.failed) - len(total.stock_too)
     failed = f" ({', '.join(map(str, sorted(total.failed)))})" if total.failed else ""
     print(
