@@ -93,17 +93,17 @@ def test_requests_of_a_second_thread_beside_an_exchange(fast_folder: Path) -> No
     run(job, usable("openmpi-4.1.4"), fast_folder, haichi=True)
 
 
-# A collective write that fills holes, while another handle writes into these by the library, which
-# takes no lock. Without the guard it lost bytes in its 2nd, 16th and 1st run.
-FILLING = "collective,contiguous,world,twin,alone,holes,slow,late,tiny,unequal,gaps,views,halves"
+# A nonblocking collective write, and one rank's strided write through another handle, which the
+# library carries out by sieving. Without the guard it lost bytes in one of its first 12 runs, in
+# each of ten jobs. Its number stands for it only until programs are drawn otherwise.
 RACE = Job(
     "",
     2,
     1,
     "one",
     seed=1,
-    first=153,
-    options=("--single", "--only", f"{FILLING},ordered,split", "--repeat", "300"),
+    first=164,
+    options=("--single", "--repeat", "300"),
     what="programs",
 )
 
