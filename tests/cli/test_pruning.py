@@ -35,6 +35,7 @@ def cases() -> list[dict]:
     return found
 
 
+@pytest.mark.slow
 def test_the_best_survives_and_trials_are_few(cases: list[dict]) -> None:
     assert len({case["job"] for case in cases}) == 8
     found = pruning.figures("", cases, pruning.OURS)

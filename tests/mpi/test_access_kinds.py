@@ -90,6 +90,7 @@ def test_nonblocking_behind_the_program(mpi: Mpi, tmp_path: Path) -> None:
         assert any("a thread does it" in why for why in call["why"]), call
 
 
+@pytest.mark.slow
 def test_pointer_between_haichi_and_the_library(mpi: Mpi, tmp_path: Path) -> None:
     """Where some calls are the library's, each finds the pointer where the other has left it."""
     argv: list[str | Path] = [mpi.compile(HERE / "pointer.c"), tmp_path]

@@ -378,14 +378,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what = "cases" if o.programs is None else "programs"
     count = o.cases if o.programs is None else o.programs
     keep = o.keep or mpis.ROOT / "out" / "test" / what
-    try:
-        return campaign(what, count, o.first, o.seed, o.seconds, o.resume, keep, o.mpi)
-    finally:
-        # The programs for an MPI that the build has none for.
-        shutil.rmtree(mpis.scratch(), ignore_errors=True)
+    return campaign(what, count, o.first, o.seed, o.seconds, o.resume, keep, o.mpi)
 
 
 if __name__ == "__main__":
     # So that the ranks end with us, and not only on Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    finally:
+        # The programs for an MPI that the build has none for.
+        shutil.rmtree(mpis.scratch(), ignore_errors=True)

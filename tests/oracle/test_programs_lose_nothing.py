@@ -19,6 +19,7 @@ from oracle_support import STOCK_LOSES, SUMMARY, Job, calls_of, fast_folder, mpi
 __all__ = ["fast_folder"]
 
 NAMES = ["mpich-4.0.2", "openmpi-4.1.4", "mpich-5.0.2", "openmpi-5.0.11"]
+MOSTLY = mpis.slow_but(NAMES[:2], NAMES)
 QUICK = [
     Job("", 2, 25, "one", options=("--single",), what="programs"),
     Job("", 2, 20, "each", what="programs"),
@@ -62,7 +63,7 @@ def run(job: Job, mpi: mpis.Mpi, folder: Path, haichi: bool, **settings: str) ->
 
 
 @pytest.mark.parametrize("job", QUICK, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MOSTLY)
 def test_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> None:
     run(job, usable(name), fast_folder, haichi=True)
 
@@ -85,6 +86,7 @@ def test_many_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> N
     run(job, usable(name), fast_folder, haichi=True)
 
 
+@pytest.mark.slow
 def test_requests_of_a_second_thread_beside_an_exchange(fast_folder: Path) -> None:
     """Program 6888 of seed 7 crashed in Open MPI's progress, in two of three such jobs: a rank
     polled for its messages while its second thread completed requests of the file."""
