@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kBranches = 32;
 constexpr int64_t kMostBetweenLooks = 5'000'000;
+constexpr int64_t kAsLongAsItTakes = INT64_MAX;
 constexpr int kLeastTagBound = 32767;  // MPI 4.1, 9.1.2
 
 /// The ranks as a tree from the last one down: rank 0, which often hears anybody with any tag, is
@@ -60,7 +61,7 @@ class Call {
 
   /// What each of the ranks says until `waits` waiting times after the begin of the call; -1: it
   /// says nothing. Calls `heard` with each rank that does.
-  std::vector<int64_t> listen(const std::vector<int>& from, int waits,
+  std::vector<int64_t> listen(const std::vector<int>& from, int64_t waits,
                               const std::function<void(int)>& heard = {}) {
     std::vector<Word> words(from.size(), Word{-1, handles().request_null});
     for (size_t i = 0; i < from.size(); ++i)
@@ -68,7 +69,7 @@ class Call {
                    &words[i].request);
     Patience patience;
     size_t missing = from.size();
-    while (missing > 0 && waited_ns() < waits * wait_ns_) {
+    while (missing > 0 && waited_ns() / wait_ns_ < waits) {
       bool news = false;
       for (size_t i = 0; i < from.size(); ++i) {
         int done = 0;
@@ -165,11 +166,13 @@ bool all_have_haichi(int64_t wait_ns) {
     end_job(kBadInputExit);
   }
 
+  // These have haichi and will answer. Who gave up here would go on without haichi, and the others
+  // with it: they would wait for each other for ever.
   bool all = absent.empty();
-  for (int64_t answer : call.listen(below, 3)) all = all && answer == 1;
+  for (int64_t answer : call.listen(below, kAsLongAsItTakes)) all = all && answer == 1;
   if (!above.empty()) {
     call.tell(branch.above, all);
-    all = call.listen(above, 4)[0] == 1;
+    all = call.listen(above, kAsLongAsItTakes)[0] == 1;
   }
   for (int child : below) call.tell(child, all);
   return all;

@@ -54,6 +54,18 @@ def test_one_rank_with_haichi_switched_off(mpi: Mpi, tmp_path: Path) -> None:
     assert "no answer in 1 s from rank 1 of the job" in done.stderr
 
 
+def test_nobody_gives_up_on_one_that_has_answered(mpi: Mpi, tmp_path: Path) -> None:
+    """Ranks that waited for the last word of the roll call went on without haichi, and the others
+    with it: they waited for each other for ever."""
+    late = mpi.compile(HERE / "late_word.c", "-shared", "-fPIC", "-ldl")
+    argv = [mpi.compile(HERE / "lone_rank.c"), tmp_path / "data"]
+    report = tmp_path / "report.json"
+    env = mpi.preload(late, HAICHI_START_WAIT="1", HAICHI_REPORT=str(report))
+    done = mpi.run(RANKS, argv, env, timeout=60, check=True)
+    assert done.stdout.count("right") == RANKS
+    assert "no answer" not in done.stderr and report.exists()
+
+
 def test_all_with_haichi(mpi: Mpi, tmp_path: Path) -> None:
     """That nobody is missed who is there; as many as have a tree of more than one branch."""
     ranks = 6 if mpi.abi != "openmpi" else 40
