@@ -34,8 +34,9 @@ CollectiveBuffer::Seen CollectiveBuffer::seen(const Place& place) const {
   const Window& mine = windows_[place.window];
   if (place.kind == Place::Kind::view) return seen_by(place.who, mine);
   const plan::Extent extent = config_.plan->domains.window(place.who, mine.cycle);
-  return {config_.own, config_.windows[size_t(place.who)] +
-                           place.window * config_.plan->window_bytes - extent.begin};
+  return {config_.own,
+          config_.windows[size_t(place.who)] + place.window * config_.plan->window_bytes,
+          extent.begin};
 }
 
 template <class Visit>
@@ -54,13 +55,13 @@ void CollectiveBuffer::for_each_block(const plan::Slice& slice, Visit&& visit) {
       const Seen bytes = seen_by(rank, window);
       bytes.access->for_each_block(bytes.access->position_of(window.extent.begin),
                                    bytes.access->position_of(window.extent.end),
-                                   [&](int64_t at, int64_t n) { visit(bytes.origin + at, n); });
+                                   [&](int64_t at, int64_t n) { visit(bytes.at(at), n); });
     }
     return;
   }
   const Seen bytes = seen(place);
   bytes.access->for_each_block(slice.begin, end,
-                               [&](int64_t at, int64_t n) { visit(bytes.origin + at, n); });
+                               [&](int64_t at, int64_t n) { visit(bytes.at(at), n); });
 }
 
 std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
@@ -75,7 +76,7 @@ std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
   }
   const Seen bytes = seen(place);
   const auto at = bytes.access->contiguous_at(slice.begin, end);
-  return at ? bytes.origin + *at : nullptr;
+  return at ? bytes.at(*at) : nullptr;
 }
 
 void CollectiveBuffer::gather(const plan::Slice& slice, std::byte* out) {

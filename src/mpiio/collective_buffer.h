@@ -64,11 +64,13 @@ class CollectiveBuffer : public plan::Buffers {
   /// Bytes of a window, of this or another aggregator, as an access sees them.
   struct Seen {
     const Access* access;
-    std::byte* origin;  // where offset 0 of the file would lie
+    std::byte* memory;
+    int64_t begin;  // offset in the file of the first byte there
+    std::byte* at(int64_t offset) const { return memory + (offset - begin); }
   };
   Seen seen(const Place& place) const;
   Seen seen_by(int rank, const Window& mine) const {
-    return {&(*config_.others)[rank], mine.memory - mine.extent.begin};
+    return {&(*config_.others)[rank], mine.memory, mine.extent.begin};
   }
   void cover(Window& window) const;
   /// Has access() run on the window, by the worker if there is one.
