@@ -19,7 +19,6 @@ from oracle_support import STOCK_LOSES, SUMMARY, Job, calls_of, fast_folder, mpi
 __all__ = ["fast_folder"]
 
 NAMES = ["mpich-4.0.2", "openmpi-4.1.4", "mpich-5.0.2", "openmpi-5.0.11"]
-MOSTLY = mpis.slow_but(NAMES[:2], NAMES)
 QUICK = [
     Job("", 2, 25, "one", options=("--single",), what="programs"),
     Job("", 2, 20, "each", what="programs"),
@@ -63,7 +62,7 @@ def run(job: Job, mpi: mpis.Mpi, folder: Path, haichi: bool, **settings: str) ->
 
 
 @pytest.mark.parametrize("job", QUICK, ids=str)
-@pytest.mark.parametrize("name", MOSTLY)
+@pytest.mark.parametrize("name", mpis.slow_but(NAMES[:2], NAMES))
 def test_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> None:
     run(job, usable(name), fast_folder, haichi=True)
 
