@@ -137,9 +137,9 @@ constexpr Setting kTable[] = {
     {"scale.ranks", "HAICHI_SCALE_RANKS", "", Kind::integer, "1025", "",
      "From so many ranks on, of a file or a communicator, ranks agree node by node: no rank knows "
      "all others' accesses, and file domains are even."},
-    {"start.wait", "HAICHI_START_WAIT", "", Kind::integer, "10", "",
+    {"start.wait", "HAICHI_START_WAIT", "", Kind::integer, "60", "",
      "Seconds that the ranks wait at MPI_Init for one that may have been started without haichi, "
-     "before all go on without it."},
+     "before all go on without it. After a sixth of them they say which it is."},
 };
 
 int row_of(std::string_view key) {

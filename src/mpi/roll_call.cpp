@@ -18,6 +18,7 @@ namespace {
 constexpr int kBranches = 32;
 constexpr int64_t kMostBetweenLooks = 5'000'000;
 constexpr int64_t kAsLongAsItTakes = INT64_MAX;
+constexpr int64_t kTellAfter = 6;      // a sixth of the time to wait
 constexpr int kLeastTagBound = 32767;  // MPI 4.1, 9.1.2
 
 /// The ranks as a tree from the last one down: rank 0, which often hears anybody with any tag, is
@@ -46,6 +47,16 @@ int highest_tag() {
   return *static_cast<int*>(value);
 }
 
+void tell_of(const std::vector<int>& silent, int64_t silent_ns, std::string_view what_now) {
+  if (silent.empty()) return;
+  std::string ranks;
+  for (int rank : silent) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
+  log(LogLevel::warn,
+      "no answer in {:.3g} s from rank {} of the job: started without haichi? {} Have the launcher "
+      "give all ranks the same LD_PRELOAD, or set HAICHI_DISABLE=1 for all",
+      double(silent_ns) / 1e9, ranks, what_now);
+}
+
 class Call {
  public:
   explicit Call(int64_t wait_ns) : wait_ns_(wait_ns), tag_(highest_tag()) {}
@@ -60,7 +71,7 @@ class Call {
   }
 
   /// What each of the ranks says until `waits` waiting times after the begin of the call; -1: it
-  /// says nothing. Calls `heard` with each rank that does.
+  /// says nothing. Calls `heard` with each rank that does. Tells of those that are silent for long.
   std::vector<int64_t> listen(const std::vector<int>& from, int64_t waits,
                               const std::function<void(int)>& heard = {}) {
     std::vector<Word> words(from.size(), Word{-1, handles().request_null});
@@ -69,6 +80,7 @@ class Call {
                    &words[i].request);
     Patience patience;
     size_t missing = from.size();
+    bool told = waits == kAsLongAsItTakes;
     while (missing > 0 && waited_ns() / wait_ns_ < waits) {
       bool news = false;
       for (size_t i = 0; i < from.size(); ++i) {
@@ -79,6 +91,10 @@ class Call {
         --missing;
         news = true;
         if (heard) heard(from[i]);
+      }
+      if (!told && waited_ns_ >= wait_ns_ / kTellAfter) {
+        told = true;
+        tell_of(still_silent(words, from), waited_ns_, "It is waited for.");
       }
       if (!news) patience.idle();
     }
@@ -95,6 +111,14 @@ class Call {
     int64_t answer;
     MPI_Request request;
   };
+
+  static std::vector<int> still_silent(const std::vector<Word>& words,
+                                       const std::vector<int>& from) {
+    std::vector<int> silent;
+    for (size_t i = 0; i < from.size(); ++i)
+      if (words[i].request != handles().request_null) silent.push_back(from[i]);
+    return silent;
+  }
 
   /// Time that this rank spent waiting. Where a job is suspended or a machine has too much to do,
   /// nobody has been silent for as long as the clock says.
@@ -130,16 +154,6 @@ class Call {
   std::vector<Word*> said_;
 };
 
-void tell_of(const std::vector<int>& silent, int64_t wait_ns, std::string_view what_now) {
-  if (silent.empty()) return;
-  std::string ranks;
-  for (int rank : silent) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
-  log(LogLevel::warn,
-      "no answer in {} s from rank {} of the job: started without haichi? {} Have the launcher "
-      "give all ranks the same LD_PRELOAD, or set HAICHI_DISABLE=1 for all",
-      wait_ns / 1'000'000'000, ranks, what_now);
-}
-
 }  // namespace
 
 bool all_have_haichi(int64_t wait_ns) {
@@ -160,7 +174,7 @@ bool all_have_haichi(int64_t wait_ns) {
     (here[i] < 0 ? absent : below).push_back(branch.below[i]);
   tell_of(absent, wait_ns, "The program goes on without haichi on all ranks.");
   if (!above.empty() && call.listen(above, 2)[0] < 0) {
-    tell_of(above, wait_ns,
+    tell_of(above, 2 * wait_ns,
             "It has been sent a message that it would take for one of the program's, so the job "
             "ends.");
     end_job(kBadInputExit);

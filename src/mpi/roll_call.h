@@ -8,8 +8,8 @@
 namespace haichi::mpi {
 
 /// True on every rank of MPI_COMM_WORLD, or on none that calls it. Waits at most twice `wait_ns`
-/// for one that does not; then says on standard error which ranks did not answer. For further words
-/// of one that has answered it waits as long as it takes.
+/// for one that does not; says on standard error which ranks do not answer, after a sixth of that
+/// and at the end. For further words of one that has answered it waits as long as it takes.
 ///
 /// By messages on MPI_COMM_WORLD with the highest tag, up and down a flat tree. A rank without
 /// haichi that has others below it in the tree (the last rank, and in jobs of more than 33 ranks
