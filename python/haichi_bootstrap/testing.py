@@ -208,9 +208,9 @@ def program_tests(
     # pytest ends by itself between two tests, so that what has run is counted; the time limit
     # behind it is for a test that does not end.
     command += ["-p", "no:cacheprovider", f"--session-timeout={limit}"]
-    # Programs that start, meet and end wait more than they work. The tests of a file stay together,
-    # with what they made for one another.
-    command += ["-n", str(min(shell.processors(), MOST_AT_A_TIME)), "--dist", "loadfile"]
+    # Programs that start, meet and end wait more than they work: two for each processor. The tests
+    # of a file stay together, with what they made for one another.
+    command += ["-n", str(min(2 * shell.processors(), MOST_AT_A_TIME)), "--dist", "loadfile"]
     marks = [*([marker] if marker else []), *(f"not {mark}" for mark in left_out)]
     if marks:
         command += ["-m", " and ".join(marks)]

@@ -67,7 +67,7 @@ def test_programs_lose_nothing(name: str, job: Job, fast_folder: Path) -> None:
     run(job, usable(name), fast_folder, haichi=True)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("openmpi")])
+@pytest.mark.parametrize("name", mpis.slow_but(NAMES[:2], NAMES[1::2]))
 def test_split_accesses_that_nobody_was_asked_about(name: str, fast_folder: Path) -> None:
     """By default ranks on several nodes access their parts of a split access alone, and after the
     first ones without a word to the others."""
@@ -109,7 +109,7 @@ RACE = Job(
 )
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("mpich")])
+@pytest.mark.parametrize("name", mpis.slow_but(NAMES[:2], NAMES[::2]))
 def test_without_the_guard_bytes_are_lost(name: str, fast_folder: Path) -> None:
     """The same program, repeated: with haichi it loses nothing, and with haichi whose locks nobody
     sees ("Who may fill holes" in docs/notes.md) it does: it is the guard that keeps the bytes."""
@@ -124,7 +124,7 @@ def test_without_the_guard_bytes_are_lost(name: str, fast_folder: Path) -> None:
     assert "instead: what was there before the phase" in done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("openmpi")])
+@pytest.mark.parametrize("name", mpis.slow_but(NAMES[:2], NAMES[1::2]))
 def test_the_libraries_by_themselves_lose_nothing(name: str, fast_folder: Path) -> None:
     """Without haichi: the generator and what it avoids are under test. Not with ROMIO, which loses
     bytes of collective writes beside independent ones, by data sieving (program 5 of 4 ranks)."""
