@@ -115,7 +115,8 @@ int64_t sieved_bytes(const Access& access) {
     const int64_t position = access.begin() + bytes / kSamples * i;
     int64_t offset = 0;
     access.for_each_block(position, position + 1, [&](int64_t at, int64_t) { offset = at; });
-    const int64_t last = access.position_of(offset + kSample);
+    const int64_t left = access.hull().end - offset;
+    const int64_t last = access.position_of(offset + std::min(kSample, left));
     wanted += last - position;
     // Up to the last byte that is wanted: what lies behind it may be a hole that is skipped.
     access.for_each_block(last - 1, last, [&](int64_t at, int64_t) { read += at + 1 - offset; });
