@@ -220,6 +220,12 @@ def sanitizers() -> str:
     return found[1] if found else ""
 
 
+def thread_flags() -> list[str]:
+    """How a program is compiled that has threads, of its own or of haichi's. A thread that the
+    thread sanitizer has not seen begin crashes; loaded by a shim alone it is too late for that."""
+    return ["-pthread", *(["-fsanitize=thread"] if sanitizers() == "thread" else [])]
+
+
 def not_with_sanitizers(reason: str) -> None:
     """Skips the test, with the reason, if the build under test has sanitizers."""
     if sanitizers():

@@ -62,7 +62,8 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """One attack, with its files in a new folder."""
     folder.mkdir()
-    program = mpi.compile(HERE / "attacks.c", "-Wl,--no-as-needed", "-lm")
+    flags = [*mpis.thread_flags(), "-Wl,--no-as-needed", "-lm"]
+    program = mpi.compile(HERE / "attacks.c", *flags)
     done = mpi.run(RANKS, [program, folder, attack], env, timeout=120)
     verdict = folder / "verdict"
     if verdict.exists():

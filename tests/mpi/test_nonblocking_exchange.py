@@ -12,7 +12,7 @@ from haichi.report.load import load
 from haichi.report.model import Collective
 from mpis import Mpi
 from test_exchange import RANKS, first_mpi, placement_file
-from test_threads import FLAGS, ROUNDS
+from test_threads import ROUNDS
 
 HERE = Path(__file__).parent
 CASES = 40  # of each number of ranks
@@ -131,7 +131,7 @@ def test_threads_with_communicators_of_their_own(mpi: Mpi, tmp_path: Path) -> No
     """Each makes and frees communicators, starts exchanges, and waits for them, all at once."""
     if mpi.abi != "openmpi":
         pytest.skip("stock MPICH does not finish this itself: its threads spin under one lock")
-    program = mpi.compile(HERE / "nonblocking_threads.c", *FLAGS)
+    program = mpi.compile(HERE / "nonblocking_threads.c", *mpis.thread_flags())
     out, kinds = run(mpi, tmp_path, 2, [program, str(ROUNDS)])
     if "no MPI_THREAD_MULTIPLE" in out:
         pytest.skip(f"{mpi.name} does not give MPI_THREAD_MULTIPLE")

@@ -18,15 +18,13 @@ HERE = Path(__file__).parent
 # Locks inside the MPI library put most accesses of haichi's in order by chance: without the lock of
 # haichi's table of files, 5 rounds showed nothing to ThreadSanitizer, and 60 the race.
 ROUNDS = 60 if mpis.sanitizers() == "thread" else 5
-# The program's own accesses are watched too, and the sanitizer has to be there before it starts.
-FLAGS = ["-pthread", *(["-fsanitize=thread"] if mpis.sanitizers() == "thread" else [])]
 THREADS = 3  # of each program
 EXCHANGES = {"MPI_Alltoall", "MPI_Alltoallv", "MPI_Allgather"}
 
 
 def check(mpi: mpis.Mpi, ranks: int, program: str, *words: str | Path, **settings: str) -> None:
     """The program with threads under haichi; every byte must be right, and no access race."""
-    argv = [mpi.compile(HERE / program, *FLAGS), *words]
+    argv = [mpi.compile(HERE / program, *mpis.thread_flags()), *words]
     environment = mpi.preload(HAICHI_COLLECTIVES_AFTER="1", HAICHI_LOG="error", **settings)
     done = mpi.run(ranks, argv, environment, timeout=240)
     if "no MPI_THREAD_MULTIPLE" in done.stdout:

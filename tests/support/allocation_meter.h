@@ -2,14 +2,15 @@
 // program may include this.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
 
 namespace haichi {
 
-inline int64_t g_allocations = 0;
-inline int64_t g_allocated_bytes = 0;
+inline std::atomic<int64_t> g_allocations = 0;
+inline std::atomic<int64_t> g_allocated_bytes = 0;
 
 /// Memory that was asked for since its construction, whether given back or not.
 class AllocationMeter {
