@@ -16,6 +16,7 @@ import hashlib
 import os
 from pathlib import Path
 
+import mpis
 import pytest
 from library_programs import Program, assert_carried_out, passes, passes_in_stock, source_of
 from oracle_support import fast_folder
@@ -30,6 +31,11 @@ OWN_BYTES = {
     "add_var": "it moves what was never written: behind the end of the file stock Open MPI reads "
     "as much as was asked for, haichi nothing",
     "check_type": "two bytes of padding are what was in memory",
+}
+# The same with a sanitizer, which fills fresh memory.
+FILLED_BYTES = {
+    "iput_all_kinds": "stock Open MPI writes a gap behind the end of the file from memory that it "
+    "has not written to",
 }
 
 
@@ -114,7 +120,7 @@ def compare(name: str, program: Program, source: Path, folder: Path) -> None:
     assert_carried_out(program, folder)
     files = files_in(folder)
     assert files.keys() == stock.keys() != set()
-    if program.name not in OWN_BYTES:
+    if program.name not in {**OWN_BYTES, **(FILLED_BYTES if mpis.sanitizers() else {})}:
         assert files == stock
 
 
