@@ -137,10 +137,12 @@ class Mpi:
     def stock(self, *objects: str | Path, **env: str) -> dict[str, str]:
         """The environment without a shim: objects to load, and variables. Behind the objects comes
         what lets MPICH yield (with more ranks than cores some tests take 25 times as long without
-        it) and what is preloaded already (a sanitizer's library)."""
+        it) and what is preloaded already (a sanitizer's library). Before them the thread
+        sanitizer's: a thread that it has not seen begin crashes."""
         library = BUILD / "lib" / "libucxyield.so"
         yielding = library if self.abi != "openmpi" and library.exists() else ""
-        named = [str(each) for each in (*objects, yielding, os.environ.get("LD_PRELOAD")) if each]
+        already = os.environ.get("LD_PRELOAD")
+        named = [str(each) for each in (_thread_sanitizer(), *objects, yielding, already) if each]
         return {"LD_PRELOAD": ":".join(named), **env} if named else env
 
     def compile(
@@ -220,9 +222,17 @@ def sanitizers() -> str:
     return found[1] if found else ""
 
 
+@functools.cache
+def _thread_sanitizer() -> str:
+    """Its library, where the build under test has it. The launchers crash with it, so it is
+    loaded into the ranks alone."""
+    if sanitizers() != "thread":
+        return ""
+    return run_bounded(["g++", "-print-file-name=libtsan.so"], check=True).stdout.strip()
+
+
 def thread_flags() -> list[str]:
-    """How a program is compiled that has threads, of its own or of haichi's. A thread that the
-    thread sanitizer has not seen begin crashes; loaded by a shim alone it is too late for that."""
+    """How a program with threads is compiled, so that its own accesses are watched too."""
     return ["-pthread", *(["-fsanitize=thread"] if sanitizers() == "thread" else [])]
 
 

@@ -42,8 +42,7 @@ class Outcome:
 class Sanitizer:
     preset: str
     env: dict[str, str]
-    runtime: str  # what programs that know nothing of it must load first; "" if they can't run so
-    marker: str = ""  # mark of the program tests that are run with it; "" for all
+    runtime: str  # what everything must load first that the tests start; "" if that crashes
 
 
 SANITIZERS = {
@@ -64,8 +63,7 @@ SANITIZERS = {
             # library but without the atomic operations that order it, looks like races.
             "TSAN_OPTIONS": "halt_on_error=1:ignore_noninstrumented_modules=1",
         },
-        "",
-        "threaded",
+        "",  # launchers crash: tests/mpis.py loads it into the ranks
     ),
 }
 
@@ -119,9 +117,6 @@ def test(
     env = dict(sanitizer.env) if sanitizer else {}
     total = Outcome()
     total.add(unit_tests(folder, quick=quick, only=only, env=env))
-    marker = sanitizer.marker if sanitizer else ""
-    if marker:
-        shell.say(f"haichi: of the programs, tests marked '{marker}': the rest has one thread each")
     env |= _preloaded(sanitizer)
     left_out = ["slow", "long"] if quick else [] if long else ["long"]
     total.add(
@@ -129,7 +124,6 @@ def test(
             folder,
             left_out=left_out,
             only=only,
-            marker=marker,
             env=env,
             limit=_longest_s(left_out, sanitizer),
         )
@@ -195,12 +189,11 @@ def program_tests(
     *,
     left_out: list[str],
     only: str | None,
-    marker: str,
     env: dict[str, str],
     limit: int,
 ) -> Outcome:
-    """Runs what pytest finds without the marks `left_out`, or of that what has a mark: MPI programs
-    under the shims, the command line, the bootstrap. At most `limit` seconds."""
+    """Runs what pytest finds without the marks `left_out`: MPI programs under the shims, the
+    command line, the bootstrap. At most `limit` seconds."""
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
     log = LOGS / "pytest.log"
@@ -211,9 +204,8 @@ def program_tests(
     # Programs that start, meet and end wait more than they work: two for each processor. The tests
     # of a file stay together, with what they made for one another.
     command += ["-n", str(min(2 * shell.processors(), MOST_AT_A_TIME)), "--dist", "loadfile"]
-    marks = [*([marker] if marker else []), *(f"not {mark}" for mark in left_out)]
-    if marks:
-        command += ["-m", " and ".join(marks)]
+    if left_out:
+        command += ["-m", " and ".join(f"not {mark}" for mark in left_out)]
     if only:
         command += ["-k", only]
     shell.step("program tests", f"MPI programs under the shims; {log.relative_to(paths.ROOT)}")

@@ -117,20 +117,11 @@ def test_a_run_without_tests_fails(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left_out", "marker", "expression"),
-    [
-        (["long"], "", "not long"),
-        (["slow", "long"], "", "not slow and not long"),
-        ([], "threaded", "threaded"),
-        (["slow", "long"], "threaded", "threaded and not slow and not long"),
-    ],
+    ("left_out", "expression"),
+    [(["long"], "not long"), (["slow", "long"], "not slow and not long")],
 )
-def test_marked_tests_alone(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    left_out: list[str],
-    marker: str,
-    expression: str,
+def test_marked_tests_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: list[str], expression: str
 ) -> None:
     commands = []
 
@@ -142,7 +133,7 @@ def test_marked_tests_alone(
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
     monkeypatch.setattr(testing.shell, "run", run)
-    testing.program_tests(tmp_path, left_out=left_out, only=None, marker=marker, env={}, limit=60)
+    testing.program_tests(tmp_path, left_out=left_out, only=None, env={}, limit=60)
     words = commands[0]
     last = len(words) - 1 - words[::-1].index("-m")  # the first one is python's
     assert words[last + 1] == expression
@@ -162,8 +153,6 @@ def test_tests_that_time_did_not_suffice_for_are_a_failure(
     monkeypatch.setattr(testing, "LOGS", tmp_path)
     monkeypatch.setattr(testing.paths, "ROOT", tmp_path)
     monkeypatch.setattr(testing.shell, "run", out_of_time)
-    outcome = testing.program_tests(
-        tmp_path, left_out=["slow"], only=None, marker="", env={}, limit=60
-    )
+    outcome = testing.program_tests(tmp_path, left_out=["slow"], only=None, env={}, limit=60)
     assert outcome.line() == "1 passed, 1 failed, 0 skipped"
     assert "the rest did not run" in outcome.failed[0][1]

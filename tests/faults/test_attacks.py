@@ -62,8 +62,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """One attack, with its files in a new folder."""
     folder.mkdir()
-    flags = [*mpis.thread_flags(), "-Wl,--no-as-needed", "-lm"]
-    program = mpi.compile(HERE / "attacks.c", *flags)
+    program = mpi.compile(HERE / "attacks.c", "-Wl,--no-as-needed", "-lm")
     done = mpi.run(RANKS, [program, folder, attack], env, timeout=120)
     verdict = folder / "verdict"
     if verdict.exists():
@@ -75,7 +74,6 @@ def stands(done: subprocess.CompletedProcess[str], attack: str) -> bool:
     return done.returncode == 0 and f"ok {attack}" in done.stdout
 
 
-@pytest.mark.threaded
 @pytest.mark.parametrize("nodes", NODES)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_stock_stands(mpi: mpis.Mpi, attack: str, nodes: str, place: Path) -> None:

@@ -27,7 +27,6 @@ def test_a_type_is_never_taken_for_another(mpi: Mpi, tmp_path: Path, cb_nodes: s
     assert again and int(again[1]) > 10
 
 
-@pytest.mark.threaded
 def test_threads_that_use_a_type_for_the_first_time(mpi: Mpi) -> None:
     env = mpi.preload(HAICHI_LOG="error")
     argv = [mpi.compile(HERE / "type_threads.c", *thread_flags()), "20"]

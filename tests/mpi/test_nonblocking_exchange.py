@@ -126,7 +126,6 @@ def test_explain_says_by_which_rule(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.threaded
 def test_threads_with_communicators_of_their_own(mpi: Mpi, tmp_path: Path) -> None:
     """Each makes and frees communicators, starts exchanges, and waits for them, all at once."""
     if mpi.abi != "openmpi":

@@ -41,7 +41,6 @@ def check_files(mpi: mpis.Mpi, folder: Path, ranks: int, **settings: str) -> Non
     check(mpi, ranks, "threads.c", str(ROUNDS), folder, **settings)
 
 
-@pytest.mark.threaded
 @pytest.mark.parametrize(
     ("cb_nodes", "when"),
     [("0", "now"), ("2", "now"), ("0", "thread")],
@@ -53,7 +52,6 @@ def test_threads_with_files_of_their_own(
     check_files(mpi, tmp_path, 2, HAICHI_IO_AGGREGATORS=cb_nodes, HAICHI_IO_NONBLOCKING=when)
 
 
-@pytest.mark.threaded
 def test_threads_whose_files_share_their_trials(mpi: mpis.Mpi, tmp_path: Path) -> None:
     """All files are of the same ranks, which see the threads' accesses in different orders; what
     counts as a trial must not depend on that."""
@@ -73,7 +71,6 @@ def test_threads_whose_files_share_their_trials(mpi: mpis.Mpi, tmp_path: Path) -
     assert not [note for note in found.notes if "trials differ" in note]
 
 
-@pytest.mark.threaded
 @pytest.mark.parametrize("kept", [False, True], ids=["by trial", "decisions kept"])
 def test_threads_in_exchanges_on_communicators_of_their_own(
     mpi: mpis.Mpi, tmp_path: Path, kept: bool

@@ -95,13 +95,8 @@ WRONG_IN_STOCK = {
     "mpich-5.0.2": {"errors go to the file's handler", "exclusive create keeps what is there"},
 }
 
-# Aggregators have threads. One library is enough to watch them: they make no MPI calls.
-THREADED = [
-    pytest.param(job, marks=pytest.mark.threaded if job.abi == "openmpi" else ()) for job in QUICK
-]
 
-
-@pytest.mark.parametrize("job", THREADED, ids=str)
+@pytest.mark.parametrize("job", QUICK, ids=str)
 def test_random_cases(job: Job, fast_folder: Path) -> None:
     """Some 150 cases, a few seconds each job."""
     check_handled(run_cases(job, fast_folder))
