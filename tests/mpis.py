@@ -236,9 +236,9 @@ def thread_flags() -> list[str]:
     return ["-pthread", *(["-fsanitize=thread"] if sanitizers() == "thread" else [])]
 
 
-def not_with_sanitizers(reason: str) -> None:
-    """Skips the test, with the reason, if the build under test has sanitizers."""
-    if sanitizers():
+def not_with_sanitizers(reason: str, which: str = "") -> None:
+    """Skips the test, with the reason, if the build under test has sanitizers (that one)."""
+    if sanitizers() and which in sanitizers():
         pytest.skip(reason)
 
 

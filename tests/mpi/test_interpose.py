@@ -6,7 +6,6 @@ The raw LD_PRELOAD line is used throughout, so that what is proved does not lean
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -249,14 +248,12 @@ def test_stacks_with_another_tool(mpi: Mpi, kind: str, first: str, tmp_path: Pat
     """
     flags = ["-shared", "-fPIC", *(["-DTEXTBOOK"] if kind == "textbook" else [])]
     tool = mpi.compile(ROOT / "tests/mpi/other_tool.c", *flags)
-    objects = [str(shim(mpi.abi)), str(tool)]
+    objects = [shim(mpi.abi), tool]
     if first == "tool first":
         objects.reverse()
-    # A sanitizer's library has to come before everything.
-    objects = [*filter(None, [os.environ.get("LD_PRELOAD")]), *objects]
     report = tmp_path / "report.json"
     argv, _ = program(mpi, "c")
-    env = {"LD_PRELOAD": ":".join(objects), "HAICHI_REPORT": str(report)}
+    env = mpi.stock(*objects, HAICHI_REPORT=str(report))
     done = mpi.run(2, [*argv, tmp_path / "data"], env, check=True)
     assert "intact" in done.stdout
     assert "MPI_File_write_all" in handled(report)
