@@ -44,7 +44,7 @@ CANNOT_SHOW = (
 
 
 def demo(
-    repetitions: Annotated[int, typer.Option(min=1, help="Interleaved repetitions.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, help="Interleaved repetitions.")] = 1,
     one_machine: Annotated[
         bool, typer.Option("--one-machine", help="Play the nodes on this machine, as without root.")
     ] = False,

@@ -9,10 +9,17 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from haichi_bootstrap import environments, packages, paths, shell
+from haichi_bootstrap import environments, packages, paths, progress, shell
 from haichi_bootstrap.shell import Stop
 
 GROUPS = ("python", "build", "mpi")
+# What is compiled, as CMakeLists.txt has it: what the demo starts, all but tests, all.
+DEMO, PRODUCT, ALL = "demo", "product", "all"
+_WHAT = {
+    DEMO: "what the demo starts",
+    PRODUCT: "haichi and what it measures with",
+    ALL: "everything",
+}
 
 
 @contextlib.contextmanager
@@ -63,15 +70,17 @@ def configure(preset: str = "release") -> Path:
     return folder
 
 
-def build(preset: str = "release") -> Path:
-    """Compiles what is not up to date, and points build/current at the release build. Returns the
-    build folder."""
+def build(target: str, preset: str = "release") -> Path:
+    """Compiles what is not up to date of `target`, and points build/current at the release build.
+    Returns the build folder."""
     folder = configure(preset)
     jobs = str(shell.processors())
     log = paths.OUT / "setup" / f"build-{preset}.log"
-    shell.step(f"compile build/{preset}", f"what changed since the last time, {jobs} jobs")
-    command = ["ninja", "-C", folder, "-j", jobs]
-    shell.must(command, "the build", log, packages.on_path())
+    shell.step(f"compile build/{preset}", f"{_WHAT[target]}, {jobs} jobs; {log}")
+    command = ["ninja", "-C", folder, "-j", jobs, target]
+    env = {**packages.on_path(), **progress.NINJA}
+    shell.must(command, "the build", log, env, follow=progress.Progress())
+    (folder / f"haichi-built-{target}").touch()
     if preset == "release":
         _point_at(folder)
     return folder
@@ -111,5 +120,6 @@ def _point_at(folder: Path) -> None:
 
 
 def ready() -> bool:
-    """Whether there is a build and environments that fit, so that commands may just start."""
-    return (paths.CURRENT / "bin" / "haichi").exists() and environments.ready()
+    """Whether the product has been built and the environments fit, so that commands may start."""
+    built = any((paths.CURRENT / f"haichi-built-{target}").exists() for target in (PRODUCT, ALL))
+    return built and environments.ready()

@@ -56,6 +56,8 @@ def _dispatch(arguments: list[str]) -> int:
     if name in own:
         return own[name](rest)
     if name in FORWARDED:
+        if "--help" in rest and not environments.tools_ready():
+            return _help_without_tools(name)
         return _forward(name, rest)
     raise Stop(f"no command '{name}'; ./haichi --help lists them", 2)
 
@@ -68,7 +70,7 @@ def _build(arguments: list[str]) -> int:
     _parser("build", "Sets up and compiles into build/release.").parse_args(arguments)
     with building.alone():
         building.set_up()
-        folder = building.build()
+        folder = building.build(building.PRODUCT)
     shell.say(f"built: {folder}")
     return 0
 
@@ -134,8 +136,11 @@ def _check(arguments: list[str]) -> int:
 
 def _forward(name: str, arguments: list[str]) -> int:
     """Becomes .venv's `python -m haichi`. The demo is built first, always; what reads reports needs
-    .venv alone; the others are built only where nothing is yet, so that they start at once."""
-    if name in ("report", "explain", "export"):
+    .venv alone; the others are built only where nothing is yet, so that they start at once. For
+    help nothing is installed or built."""
+    if "--help" in arguments:
+        pass
+    elif name in ("report", "explain", "export"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()
@@ -143,7 +148,14 @@ def _forward(name: str, arguments: list[str]) -> int:
         with building.alone():
             for package in building.set_up((*building.GROUPS, "demo")):
                 shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
-            building.build()
+            building.build(building.DEMO if name == "demo" else building.PRODUCT)
     sys.stdout.flush()
     words = [str(paths.PYTHON), "-m", "haichi", name, *arguments]
     os.execv(words[0], words)
+
+
+def _help_without_tools(name: str) -> int:
+    """What can be said of a command of the package `haichi` while there is no .venv."""
+    line = next(line for line in USAGE.splitlines() if line.split()[:1] == [name])
+    print(f"./haichi {line.strip()}\n\nIts options are known once `./haichi build` has run.")
+    return 0

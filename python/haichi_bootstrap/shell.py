@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 
 class Stop(Exception):
@@ -69,6 +70,25 @@ class _Ending:
 ENDING = _Ending()
 
 
+class Follower(Protocol):
+    """Is shown what a program prints, line by line."""
+
+    def read(self, line: bytes) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class _Echo:
+    """Prints it here as well."""
+
+    def read(self, line: bytes) -> None:
+        sys.stdout.write(line.decode(errors="replace"))
+        sys.stdout.flush()
+
+    def end(self) -> None:
+        pass
+
+
 def run(
     command: Sequence[str | Path],
     *,
@@ -77,13 +97,16 @@ def run(
     echo: bool = False,
     timeout: float | None = None,
     cwd: Path | None = None,
+    follow: Follower | None = None,
 ) -> int:
     """Runs a program and returns its exit status; 124 if `timeout` (seconds) ran out, 127 if it
     can't be started. The whole process group ends with it.
 
     `env` is added to the environment. Output goes to `log` if given (and with `echo` to our output
-    as well), else to our own output.
+    as well, or to `follow`), else to our own output.
     """
+    if echo and not follow:
+        follow = _Echo()
     full = {**os.environ, **(env or {})}
     if log:
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +119,7 @@ def run(
                 env=full,
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE if echo and sink else sink,
+                stdout=subprocess.PIPE if follow and sink else sink,
                 stderr=subprocess.STDOUT if sink else None,
                 start_new_session=True,
             )
@@ -105,11 +128,13 @@ def run(
             say(f"{command[0]}: {error.strerror}")
             return 127
         with _ended_with_us(process), _limited(process, timeout) as expired:
-            if echo and sink:
-                for line in process.stdout or ():
-                    sink.write(line)
-                    sys.stdout.write(line.decode(errors="replace"))
-                    sys.stdout.flush()
+            if follow and sink:
+                try:
+                    for line in process.stdout or ():
+                        sink.write(line)
+                        follow.read(line)
+                finally:
+                    follow.end()
             status = process.wait()
         return 124 if expired else status
 
@@ -166,10 +191,14 @@ def output(command: Sequence[str | Path], timeout: float = 60) -> str | None:
 
 
 def must(
-    command: Sequence[str | Path], what: str, log: Path, env: Mapping[str, str] | None = None
+    command: Sequence[str | Path],
+    what: str,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+    follow: Follower | None = None,
 ) -> None:
     """Runs a program with its output in `log`; if it fails, shows what it said last and stops."""
-    status = run(command, env=env, log=log)
+    status = run(command, env=env, log=log, follow=follow)
     if status:
         for line in _telling(tail(log, 2000)):
             say(f"    {line}")

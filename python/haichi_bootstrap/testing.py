@@ -84,7 +84,7 @@ def random_cases(
     sanitizer = SANITIZERS[sanitize] if sanitize else None
     with building.alone():
         building.set_up(GROUPS)
-        folder = building.build(sanitizer.preset if sanitizer else "release")
+        folder = building.build(building.ALL, sanitizer.preset if sanitizer else "release")
     words = [paths.PYTHON, paths.ROOT / "tests" / "oracle" / "many_cases.py"]
     words += [f"--{what}", str(count), "--first", str(first), "--seed", str(seed)]
     words += ["--seconds", str(seconds), *(["--resume"] if resume else [])]
@@ -110,7 +110,7 @@ def test(
         if not quick:
             environments.provide(environments.for_tests())
             sources.provide()
-        folder = building.build(sanitizer.preset if sanitizer else "release")
+        folder = building.build(building.ALL, sanitizer.preset if sanitizer else "release")
     for package in without:
         shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
     LOGS.mkdir(parents=True, exist_ok=True)

@@ -35,6 +35,14 @@ def clone(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.fixture
+def whole_clone(clone: Path) -> Path:
+    """One with what set-up reads."""
+    shutil.copy(paths.DEPS_TXT, clone)
+    shutil.copytree(paths.REQUIREMENTS, clone / "requirements")
+    return clone
+
+
 @pytest.mark.parametrize("command", ["run", "where", "config", "simulate", "--version"])
 def test_before_the_build_one_line_says_build(clone: Path, command: str) -> None:
     done = haichi(command, "x", root=clone)
@@ -83,6 +91,15 @@ def test_help_needs_nothing(clone: Path) -> None:
     done = haichi("--help", root=clone)
     assert done.returncode == 0
     assert "./haichi COMMAND" in done.stdout
+
+
+@pytest.mark.parametrize("command", [*command_line.FORWARDED, "build", "test"])
+def test_help_of_a_command_installs_nothing(whole_clone: Path, command: str) -> None:
+    before = sorted(whole_clone.iterdir())
+    done = haichi(command, "--help", root=whole_clone)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"./haichi {command}" in done.stdout
+    assert sorted(whole_clone.iterdir()) == before
 
 
 def test_the_commands_handed_on_are_those_of_the_python_package() -> None:

@@ -56,7 +56,7 @@ def print_measurement(console: Console, measurement: Measurement) -> None:
     console.print(f"[bold]{measurement.what}[/bold]: {about.place}")
     console.print(
         f"{about.cores} cores, Linux {about.kernel}, load {about.load_before:.1f} before; "
-        f"medians of {measurement.repetitions} interleaved repetitions, \\[smallest–largest]"
+        f"{_what_figures_are(measurement.repetitions)}"
     )
     programs = dict.fromkeys((c.program, c.ranks) for c in measurement.cases)
     for program, ranks in programs:
@@ -71,6 +71,12 @@ def print_measurement(console: Console, measurement: Measurement) -> None:
         console.print(
             f"{verdict}  {claim.what}: {value} ({claim.direction} {claim.wanted:g} wanted)"
         )
+
+
+def _what_figures_are(repetitions: int) -> str:
+    if repetitions == 1:
+        return "one run of each: how far figures spread is unknown (--repetitions 3 tells)"
+    return f"medians of {repetitions} interleaved repetitions, \\[smallest–largest]"
 
 
 def _table(title: str, cases: Sequence[Case]) -> Table:
@@ -105,6 +111,8 @@ def _seconds(case: Case, op: str) -> str:
         return "–"
     low, high = samples.spread
     digits = 2 if samples.median >= 1 else 3
+    if len(samples.seconds) == 1:
+        return f"{samples.median:.{digits}f}"
     return escape(f"{samples.median:.{digits}f} [{low:.{digits}f}–{high:.{digits}f}]")
 
 
