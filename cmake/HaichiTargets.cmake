@@ -13,10 +13,10 @@ target_compile_options(haichi_options INTERFACE -Wall -Wextra -Wshadow -Wno-miss
                        -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>)
 target_include_directories(haichi_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(haichi_options INTERFACE HAICHI_VERSION="${PROJECT_VERSION}")
-add_library(haichi_fmt STATIC ${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cpp)
-target_include_directories(haichi_fmt SYSTEM PUBLIC
+# {fmt}'s headers; its functions are in haichi_base (src/base/fmt_implementation.cpp).
+target_include_directories(haichi_options SYSTEM INTERFACE
   $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
-target_link_libraries(haichi_options INTERFACE haichi_fmt nlohmann_json::nlohmann_json tl::expected)
+target_link_libraries(haichi_options INTERFACE nlohmann_json::nlohmann_json tl::expected)
 if(HAICHI_SANITIZE)
   target_compile_options(haichi_options INTERFACE -fsanitize=${HAICHI_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
@@ -30,7 +30,7 @@ function(haichi_library name)
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
   file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cpp)
-  list(REMOVE_ITEM sources ${tests} ${dir}/fmt_implementation.cpp)
+  list(REMOVE_ITEM sources ${tests} "")
   if(sources)
     add_library(haichi_${name} STATIC ${sources})
     set(scope PUBLIC)

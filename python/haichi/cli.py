@@ -1,4 +1,4 @@
-"""The commands of `haichi` in Python: lab, demo, measure, report, explain, export."""
+"""The commands of `haichi` in Python: lab, demo, compare, measure, report, explain, export."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.table import Table
 from typer.core import TyperCommand
 
 from haichi import jobs, lab, mpi
+from haichi.compare.cli import compare
 from haichi.demo import demo
 from haichi.export.cli import export
 from haichi.measure.cli import app as measure_app
@@ -30,6 +31,7 @@ lab_app = typer.Typer(
 app.add_typer(lab_app, name="lab")
 app.add_typer(measure_app, name="measure")
 app.command()(demo)
+app.command(context_settings={"allow_interspersed_args": False})(compare)
 app.command()(report)
 app.command()(explain)
 app.command()(export)

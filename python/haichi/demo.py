@@ -7,7 +7,6 @@ MPI library alone, then under haichi with its settings. Every file is compared b
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -62,7 +61,7 @@ def demo(
     try:
         with _place(console, one_machine) as place:
             measurement = _measure(console, place, repetitions, yields, out)
-    except (LabError, mpi.Missing) as error:
+    except (LabError, mpi.Missing, OSError) as error:
         sys.stderr.write(f"haichi demo: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
     _write_page(measurement, out)
@@ -108,8 +107,7 @@ def _measure(
     mpis = mpi.available("openmpi", "mpich5") or mpi.available("mpich")
     if not mpis:
         raise mpi.Missing("no MPI is here: ./haichi build")
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+    paths.empty_folder(out)
     ranks = NODES * PER_NODE
     plan = cases.Plan(place, ranks, yields, reports=out)
     shape = Hpio(ranks, REGIONS if place.rate else REGIONS_ON_ONE_MACHINE)

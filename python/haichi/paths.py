@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,3 +18,19 @@ def build() -> Path:
 def program(name: str) -> Path:
     """A program of the build directory, e.g. `hpio-openmpi`."""
     return build() / "bin" / name
+
+
+def empty_folder(folder: Path) -> None:
+    """Makes a folder for the results of one command, emptied of those of an earlier time. Only
+    haichi's own are taken away, which a hidden file in them tells.
+
+    Raises:
+        OSError: it cannot be made, or holds files that are not haichi's.
+    """
+    mark = folder / ".haichi-results"
+    if folder.exists() and any(folder.iterdir()):
+        if not mark.exists() and not folder.absolute().is_relative_to(OUT):
+            raise FileExistsError(f"{folder} holds files that are not haichi's: name a new folder")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    mark.touch()

@@ -10,7 +10,7 @@ from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
 # fingers on a new machine is answered before anything is installed; a test compares the two.
-FORWARDED = ("demo", "lab", "report", "explain", "export", "measure")
+FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "measure")
 
 USAGE = """\
 usage: ./haichi COMMAND
@@ -27,6 +27,7 @@ usage: ./haichi COMMAND
   config    print the settings
   simulate  what if an exchange ran on another machine, with the ranks placed like so
 
+  compare   ./haichi compare -- mpiexec -n 16 ./app ARGS…    your program without and with haichi
   lab       a cluster of network namespaces: up, run, down
   report    print a run report, make its page and its trace
   explain   how the algorithms of a run's collectives were chosen

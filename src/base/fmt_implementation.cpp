@@ -1,5 +1,6 @@
-// {fmt}'s own functions, compiled here once. As headers alone (fmt::fmt-header-only) each file that formats a
-// number compiled them again, which took half of the time of src/mpi; Debian has no static library of it.
+// {fmt}'s own functions, compiled here once. As headers alone (fmt::fmt-header-only) each file that
+// formats a number compiled them again, which took half of the time of src/mpi; Debian has no
+// static library of it.
 #include <fmt/format-inl.h>
 
 // Templates that its headers promise to be instantiated elsewhere.

@@ -57,8 +57,9 @@ constexpr Setting kTable[] = {
      "single node a third. 0 is 16 KiB for each rank of the file, at least 256 KiB (768 on a "
      "single "
      "node) and at most 16 MiB."},
-    {"io.enable", "HAICHI_IO_ENABLE", "haichi_io", Kind::choice, "on", "on|off",
-     "off hands collective file accesses to the MPI library."},
+    {"io.enable", "HAICHI_IO_ENABLE", "haichi_io", Kind::choice, "on", "on|off|observe",
+     "off hands collective file accesses to the MPI library; observe does so too, and tells in the "
+     "report what they took."},
     {"io.holes", "HAICHI_IO_HOLES", "haichi_holes", Kind::choice, "auto", "auto|separate|rmw",
      "How an aggregator writes around bytes that no rank gave: separate writes, or "
      "read-modify-write under a lock; auto decides by the size of the pieces."},

@@ -20,6 +20,7 @@ struct RunOptions {
   std::string mpi;
   std::string report;
   std::vector<std::string> assignments;
+  bool observe = false;
   bool verbose = false;
 };
 
@@ -27,6 +28,9 @@ void add_options(CLI::App& app, RunOptions& options) {
   add_mpi_option(app, options.mpi);
   app.add_option("--report", options.report, "Write the run report to this file (HAICHI_REPORT)")
       ->type_name("PATH");
+  app.add_flag("--observe", options.observe,
+               "Leave everything to the MPI library, and report what its collective file accesses "
+               "took (--set io.enable=observe --set collectives.enable=off)");
   app.add_option("--set", options.assignments,
                  "Set one setting, e.g. io.order=rank; repeatable. `haichi config` lists them")
       ->type_name("KEY=VALUE")
@@ -82,6 +86,9 @@ int run_command(Invocation invocation) {
   if (invocation.words.empty())
     return refuse(kUsage, "no program to run: haichi run [OPTIONS] [--] PROGRAM [ARGS...]");
   if (options.verbose) options.assignments.push_back("log=info");
+  if (options.observe)
+    options.assignments.insert(options.assignments.end(),
+                               {"io.enable=observe", "collectives.enable=off"});
   if (!options.report.empty()) options.assignments.push_back("report.file=" + options.report);
 
   const auto path = find_program(invocation.words[0], invocation.environment);

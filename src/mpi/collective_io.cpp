@@ -191,6 +191,7 @@ void come_to_access(FileState& state, Direction direction) {
 }
 
 CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) {
+  if (state.observes()) return {};
   const CollectiveOutcome outcome = [&] {
     const Turn turn = state.take_turn();
     return run_or_leave(file, state, call);

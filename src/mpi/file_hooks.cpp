@@ -22,8 +22,8 @@ namespace {
 std::unique_ptr<Presence> presence_at(const Runtime* runtime, MPI_Comm comm, const char* filename,
                                       int amode) {
   int rank, ranks;
-  if (!runtime || runtime->world.ranks() < 2 || (amode & MPI_MODE_RDONLY) || !filename ||
-      comm == handles().comm_null || real().Comm_rank(comm, &rank) != MPI_SUCCESS ||
+  if (!runtime || runtime->observes || runtime->world.ranks() < 2 || (amode & MPI_MODE_RDONLY) ||
+      !filename || comm == handles().comm_null || real().Comm_rank(comm, &rank) != MPI_SUCCESS ||
       real().Comm_size(comm, &ranks) != MPI_SUCCESS || rank != ranks - 1)
     return nullptr;
   const auto path = posix_path(filename);

@@ -115,7 +115,9 @@ class FileState : public std::enable_shared_from_this<FileState> {
   std::string settings_refusal(mpiio::Direction direction) const;
   /// ... and what is the same on all ranks by the rules of MPI: modes and representation.
   std::string common_refusal(mpiio::Direction direction) const;
-  bool switched_off() const { return settings_.text("io.enable") == "off"; }
+  bool switched_off() const { return settings_.text("io.enable") != "on"; }
+  /// All accesses are the MPI library's, by no word of the ranks; what they take is recorded.
+  bool observes() const { return runtime.observes; }
   /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one
   /// of them.
   bool wants_tuning() const;

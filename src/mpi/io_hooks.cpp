@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/access_clock.h"
 #include "mpi/collective_io.h"
 
 namespace haichi::mpi {
@@ -12,6 +13,7 @@ template <class RealCall>
 int collective(MPI_File file, const CollectiveCall& call, MPI_Status* status, RealCall real_call) {
   const auto state = FileTable::get().find(file);
   if (!state) return real_call();
+  const AccessClock clock(*state, call);
   const CollectiveOutcome outcome = run_collective(file, *state, call);
   if (outcome.taken) return give_outcome(file, outcome, status);
   const int result = real_call();

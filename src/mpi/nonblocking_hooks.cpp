@@ -1,6 +1,7 @@
 // Hooks of the nonblocking collective data accesses.
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/access_clock.h"
 #include "mpi/nonblocking_io.h"
 
 namespace haichi::mpi {
@@ -20,6 +21,8 @@ int nonblocking(MPI_File file, const CollectiveCall& call, MPI_Request* request,
                 OwnCall own_call) {
   const auto state = FileTable::get().find(file);
   if (!state) return real_call();
+  const AccessClock clock(*state, call);
+  if (state->observes()) return real_call();
   if (leave_to_library(file, *state, call)) {
     leave(file, *state, call);
     return real_call();

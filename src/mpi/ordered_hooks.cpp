@@ -1,6 +1,7 @@
 // Hooks of the accesses at the shared file pointer in the order of the ranks.
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/access_clock.h"
 #include "mpi/ordered_io.h"
 
 namespace haichi::mpi {
@@ -11,6 +12,7 @@ template <class RealCall>
 int ordered(MPI_File file, const CollectiveCall& call, MPI_Status* status, RealCall real_call) {
   const auto state = FileTable::get().find(file);
   if (!state) return real_call();
+  const AccessClock clock(*state, call);
   const CollectiveOutcome outcome = run_ordered(file, *state, call);
   return outcome.taken ? give_outcome(file, outcome, status) : real_call();
 }

@@ -89,6 +89,7 @@ void record_as_little(FileState& state, const CollectiveCall& call, int64_t most
 }  // namespace
 
 CollectiveOutcome run_ordered(MPI_File file, FileState& state, const CollectiveCall& call) {
+  if (state.observes()) return {};
   come_to_access(state, call.direction);
   mpiio::Doze& doze = state.doze_of(AccessForm::ordered, call.direction);
   if (state.handed_back || doze.goes_on()) return {};

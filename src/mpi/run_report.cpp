@@ -68,6 +68,10 @@ json to_json(const CallRecord& call) {
   return result;
 }
 
+json to_json(const CollectiveAccesses& a) {
+  return {{"calls", a.calls}, {"seconds", double(a.elapsed_ns) * 1e-9}, {"bytes", a.bytes}};
+}
+
 json to_json(const Flattening& f) {
   return {{"view_blocks", f.view_blocks},
           {"view_bytes", f.view_bytes},
@@ -153,6 +157,7 @@ json of_this_rank(Runtime& runtime) {
           {"node", runtime.world.node_of(runtime.rank)},
           {"seconds", seconds},
           {"bytes", bytes},
+          {"collective_access", to_json(runtime.accesses)},
           {"events", std::move(events)},
           {"events_dropped", r.dropped()},
           {"sent_to", r.sent_to()},

@@ -124,6 +124,7 @@ Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Mach
       rank(r),
       threads_may_write(thread_level() == MPI_THREAD_MULTIPLE),
       reports(!settings.text("report.file").empty()),
+      observes(settings.text("io.enable") == "observe"),
       many_ranks(settings.number("scale.ranks")),
       calls_before_a_look(calls_before_look_by(settings)),
       start_ns(now_ns()),

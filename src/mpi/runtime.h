@@ -20,6 +20,13 @@
 
 namespace haichi::mpi {
 
+/// This rank's collective file accesses, whoever carried them out.
+struct CollectiveAccesses {
+  int64_t calls = 0;
+  int64_t elapsed_ns = 0;
+  int64_t bytes = 0;
+};
+
 /// False if HAICHI_DISABLE is set: every hook is then a plain call. Constant over the life of the
 /// process, no environment look-up after the first call.
 bool active();
@@ -43,6 +50,7 @@ class Runtime {
   const int rank;
   const bool threads_may_write;       ///< the program may call MPI from several threads at once
   const bool reports;                 ///< a report is written in the end
+  const bool observes;                ///< what the MPI library does, and does nothing itself
   const int64_t many_ranks;           ///< scale.ranks, which is asked for in every call
   const int64_t calls_before_a_look;  ///< at a communicator, of the exchanges on it
   const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
@@ -50,6 +58,7 @@ class Runtime {
 
   std::mutex mutex;
   trace::Recorder recorder;
+  CollectiveAccesses accesses;           ///< counted if `reports`
   int32_t calls_traced = 0;              ///< numbers the calls in this rank's trace
   std::map<std::string, int64_t> notes;  ///< text -> how often
 

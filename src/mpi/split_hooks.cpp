@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/access_clock.h"
 #include "mpi/collective_io.h"
 #include "mpi/ordered_io.h"
 
@@ -37,6 +38,7 @@ int begin(MPI_File file, Split kind, Run run, CollectiveCall call, RealBegin rea
   if (!state) return real_begin();
   if (has_split(*state)) return refuse(file);
   call.form = AccessForm::split;
+  const AccessClock clock(*state, call);
   SplitAccess split{kind, run(file, *state, call)};
   const int code = split.outcome.taken ? MPI_SUCCESS : real_begin();
   if (split.outcome.timed) {
@@ -55,6 +57,7 @@ int end(MPI_File file, Split kind, MPI_Status* status, RealEnd real_end) {
   if (!state) return real_end();
   const auto split = take_split(*state, kind);
   if (!split) return refuse(file);
+  const AccessClock clock(*state);
   if (split->outcome.taken) return give_outcome(file, split->outcome, status);
   const int64_t since_ns = now_ns();
   const int result = real_end();

@@ -324,7 +324,7 @@ def test_help_names_every_option() -> None:
 
 @pytest.mark.slow
 def test_paper_000_figure_10_and_its_picture() -> None:
-    mpis.not_with_sanitizers("takes longer than the 300 s of a test", "thread")
+    mpis.not_with_sanitizers("takes longer than the 300 s of a test")
     figures = {
         machine: simulation_io_picture.throughput(words)
         for machine, words in simulation_io_picture.MACHINES.items()

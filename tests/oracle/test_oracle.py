@@ -126,6 +126,24 @@ def test_one_rank_alone_is_left_to_the_library(abi: str, fast_folder: Path) -> N
     assert run_cases(Job(abi, 1, 40, "one", options=options), fast_folder) == []
 
 
+@pytest.mark.parametrize("abi", ["mpich", "openmpi"])
+def test_observed_cases_are_the_librarys(abi: str, fast_folder: Path) -> None:
+    """With io.enable=observe haichi is there, changes nothing and records every access."""
+    options = ("--stock", *STOCK[abi])
+    job = Job(abi, 3, 40, "each", options=options)
+    mpi = distribution_mpi(abi)
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    env = {**job.environment(mpi, fast_folder), "HAICHI_IO_ENABLE": "observe"}
+    done = run(mpi, job.ranks, job.words(mpi, fast_folder), env)
+    cases, failed, calls = map(int, SUMMARY.search(done.stdout).groups())
+    assert (cases, failed) == (job.cases, 0)
+    listed = calls_of(job.report(fast_folder))
+    assert len(listed) >= calls and not any(call["handled"] for call in listed)
+    assert sum(call["bytes"] > 0 for call in listed) > calls / 2
+    assert all(call["seconds"] > 0 for call in listed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mpich-5.0.2", "mpich-5.0.2-abi", "openmpi-5.0.11"])
 def test_random_cases_of_later_libraries(name: str, fast_folder: Path) -> None:

@@ -56,7 +56,7 @@ def print_measurement(console: Console, measurement: Measurement) -> None:
     console.print(f"[bold]{measurement.what}[/bold]: {about.place}")
     console.print(
         f"{about.cores} cores, Linux {about.kernel}, load {about.load_before:.1f} before; "
-        f"{_what_figures_are(measurement.repetitions)}"
+        f"{what_figures_are(measurement.repetitions)}"
     )
     programs = dict.fromkeys((c.program, c.ranks) for c in measurement.cases)
     for program, ranks in programs:
@@ -73,7 +73,8 @@ def print_measurement(console: Console, measurement: Measurement) -> None:
         )
 
 
-def _what_figures_are(repetitions: int) -> str:
+def what_figures_are(repetitions: int) -> str:
+    """What the figures of a table are, by how often it was measured."""
     if repetitions == 1:
         return "one run of each: how far figures spread is unknown (--repetitions 3 tells)"
     return f"medians of {repetitions} interleaved repetitions, \\[smallest–largest]"

@@ -374,6 +374,17 @@ class Event(NamedTuple):
     bytes: Annotated[Bytes, Field(description="Bytes that the rank moved.")]
 
 
+class CollectiveAccess(Form):
+    """All collective file accesses of one rank, whoever carried them out, listed or not."""
+
+    calls: NonNegativeInt = Field(0, description="How many; a split access is one.")
+    seconds: Seconds = Field(
+        0.0,
+        description="Time in them, in seconds; of nonblocking ones that of the call alone.",
+    )
+    bytes: Bytes = Field(0, description="Bytes that the rank gave or wanted.")
+
+
 class Rank(Form):
     """What one rank did."""
 
@@ -381,6 +392,9 @@ class Rank(Form):
     node: NonNegativeInt = Field(description="Index of its node in `placement.nodes`.")
     seconds: PhaseSeconds = Field(description="Totals of all events, dropped ones included.")
     bytes: PhaseBytes = Field(default_factory=PhaseBytes, description="The same for bytes.")
+    collective_access: CollectiveAccess = Field(
+        default_factory=CollectiveAccess, description="Its collective file accesses in all."
+    )
     events: list[Event] = Field(
         default_factory=list,
         description="Intervals `[call, cycle, phase, begin_us, end_us, bytes]`, by begin. "

@@ -1,0 +1,1 @@
+"""`haichi compare`: a user's own program, with the MPI library alone and under haichi."""

@@ -1,0 +1,137 @@
+"""`haichi compare`: the command, its output and its exit codes."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from haichi import jobs, paths
+from haichi.compare.launcher_line import Unclear, with_haichi
+from haichi.compare.result import Runs, headline
+from haichi.measure import record
+from haichi.report import html
+from haichi.report.cli import write_text
+from haichi.report.load import ReportError, load
+from haichi.report.summary import summarize
+from haichi.report.units import format_bytes, format_seconds, plural
+
+BAD_INPUT, FAILED = 2, 1
+STOCK, HAICHI = "stock", "haichi"
+OPTIONS = {STOCK: ["--observe"], HAICHI: []}
+LINES_OF_A_FAILURE = 15
+
+
+class RunFailed(Exception):
+    """A run of the program failed; the message says which and shows its last lines."""
+
+
+def compare(
+    command: Annotated[
+        list[str], typer.Argument(help="The program as it is started without haichi, behind --.")
+    ],
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="How often each way is run, in turns.")
+    ] = 3,
+    out: Annotated[
+        Path, typer.Option(help="Directory for reports, outputs and the page.")
+    ] = paths.OUT / "compare",
+    timeout: Annotated[float, typer.Option(help="Seconds that a run may take.")] = 3600,
+) -> None:
+    """Run an MPI program with the MPI library alone and under haichi, and say what was gained.
+
+    haichi compare -- mpiexec -n 16 ./app ARGS… runs it three times each way, in turns. Without
+    haichi it is observed: haichi is loaded, measures, and leaves every call to the MPI library.
+    The program writes its files each time.
+
+    Exit code 1: a run failed. 2: the command is not understood.
+    """
+    console = record.console()
+    runs = {STOCK: Runs(), HAICHI: Runs()}
+    try:
+        paths.empty_folder(out)
+        for number in range(repetitions):
+            # Each way is the first one in every second turn: who comes first makes the files.
+            for way in (STOCK, HAICHI) if number % 2 == 0 else (HAICHI, STOCK):
+                console.print(f"[dim]{number + 1}/{repetitions}  {way}[/dim]")
+                _run(command, way, number + 1, out, timeout, runs[way])
+        page = _page(runs, out)
+    except (Unclear, ReportError, OSError) as error:
+        sys.stderr.write(f"haichi compare: {error}\n")
+        raise typer.Exit(BAD_INPUT) from None
+    except RunFailed as error:
+        sys.stderr.write(f"haichi compare: {error}\n")
+        raise typer.Exit(FAILED) from None
+    _print(console, command, runs, page)
+
+
+def _run(
+    command: Sequence[str], way: str, number: int, out: Path, timeout: float, runs: Runs
+) -> None:
+    report = (out / f"{way}-{number}.json").absolute()
+    options = [*OPTIONS[way], "--report", str(report)]
+    words = with_haichi(command, str(paths.program("haichi")), options)
+    done = jobs.run(words, os.environ, timeout=timeout)
+    (out / f"{way}-{number}.out").write_text(done.out)
+    (out / f"{way}-{number}.err").write_text(done.err)
+    if done.code:
+        how = f"did not end in {timeout:g} s" if done.timed_out else f"exit code {done.code}"
+        last = "\n".join((done.out + done.err).splitlines()[-LINES_OF_A_FAILURE:])
+        raise RunFailed(f"run {number}, {way}: {how}: {shlex.join(words)}\n{last}")
+    if not report.exists():
+        raise RunFailed(
+            f"run {number}, {way}: no report: is {command[-1]!r} part of an MPI program that calls "
+            "MPI_Finalize, dynamically linked?"
+        )
+    runs.add(done.seconds, load(report))
+
+
+def _page(runs: dict[str, Runs], out: Path) -> Path:
+    """The page of the run of each way that stands for its others."""
+    files = [out / f"{way}-{each.median_run() + 1}.json" for way, each in runs.items()]
+    summarized, summary = summarize(files, [load(file) for file in files])
+    page = out / "compare.html"
+    write_text(page, html.page(summarized, summary))
+    return page
+
+
+def _print(console: Console, command: Sequence[str], runs: dict[str, Runs], page: Path) -> None:
+    stock, haichi = runs[STOCK], runs[HAICHI]
+    console.print(f"\n[bold]{headline(stock, haichi)}[/bold]")
+    console.print(shlex.join(command), markup=False, soft_wrap=True)
+    program = stock.reports[0].program
+    console.print(
+        f"{plural(program.ranks, 'rank')} on "
+        f"{plural(len(stock.reports[0].placement.nodes), 'node')}; "
+        f"{plural(stock.calls, 'collective file call')} of a rank, {format_bytes(stock.bytes)} "
+        f"in all; {record.what_figures_are(len(stock.whole))}"
+    )
+    table = Table()
+    table.add_column("")
+    for way in runs:
+        table.add_column(way, justify="right")
+    for what, name in (("as a whole", "whole"), ("collective file access", "access")):
+        table.add_row(what, *(_times(getattr(each, name)) for each in runs.values()))
+    console.print(table)
+    listed = [call for report in haichi.reports[:1] for call in report.calls()]
+    if listed:
+        console.print(
+            f"of {plural(len(listed), 'listed call')} haichi carried out "
+            f"{sum(call.handled for call in listed)}, and left the others to the MPI library"
+        )
+    console.print(f"both beside each other, and why:  {page}")
+
+
+def _times(seconds: Sequence[float]) -> str:
+    middle = sorted(seconds)[len(seconds) // 2]
+    if len(seconds) == 1:
+        return format_seconds(middle)
+    least, most = format_seconds(min(seconds)), format_seconds(max(seconds))
+    return f"{format_seconds(middle)} \\[{least}–{most}]"
