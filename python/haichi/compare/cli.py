@@ -19,8 +19,9 @@ from haichi.compare.result import Runs, headline
 from haichi.measure import record
 from haichi.report import html
 from haichi.report.cli import write_text
+from haichi.report.findings import findings
 from haichi.report.load import ReportError, load
-from haichi.report.summary import summarize
+from haichi.report.summary import Run, summarize
 from haichi.report.units import format_bytes, format_seconds, plural
 
 BAD_INPUT, FAILED = 2, 1
@@ -62,14 +63,17 @@ def compare(
             for way in (STOCK, HAICHI) if number % 2 == 0 else (HAICHI, STOCK):
                 console.print(f"[dim]{number + 1}/{repetitions}  {way}[/dim]")
                 _run(command, way, number + 1, out, timeout, runs[way])
-        page = _page(runs, out)
+        shown, page = _page(runs, out)
     except (Unclear, ReportError, OSError) as error:
         sys.stderr.write(f"haichi compare: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
     except RunFailed as error:
         sys.stderr.write(f"haichi compare: {error}\n")
         raise typer.Exit(FAILED) from None
-    _print(console, command, runs, page)
+    _print(console, command, runs)
+    for finding in findings(shown[0].report, shown[0].facts):  # of the program as it is
+        console.print(f"- {finding}", markup=False, soft_wrap=True)
+    console.print(f"both beside each other, and why:  {page}")
 
 
 def _run(
@@ -93,16 +97,16 @@ def _run(
     runs.add(done.seconds, load(report))
 
 
-def _page(runs: dict[str, Runs], out: Path) -> Path:
-    """The page of the run of each way that stands for its others."""
+def _page(runs: dict[str, Runs], out: Path) -> tuple[list[Run], Path]:
+    """The run of each way that stands for its others, and their page."""
     files = [out / f"{way}-{each.median_run() + 1}.json" for way, each in runs.items()]
     summarized, summary = summarize(files, [load(file) for file in files])
     page = out / "compare.html"
     write_text(page, html.page(summarized, summary))
-    return page
+    return summarized, page
 
 
-def _print(console: Console, command: Sequence[str], runs: dict[str, Runs], page: Path) -> None:
+def _print(console: Console, command: Sequence[str], runs: dict[str, Runs]) -> None:
     stock, haichi = runs[STOCK], runs[HAICHI]
     console.print(f"\n[bold]{headline(stock, haichi)}[/bold]")
     console.print(shlex.join(command), markup=False, soft_wrap=True)
@@ -126,7 +130,6 @@ def _print(console: Console, command: Sequence[str], runs: dict[str, Runs], page
             f"of {plural(len(listed), 'listed call')} haichi carried out "
             f"{sum(call.handled for call in listed)}, and left the others to the MPI library"
         )
-    console.print(f"both beside each other, and why:  {page}")
 
 
 def _times(seconds: Sequence[float]) -> str:

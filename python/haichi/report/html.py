@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 
+from haichi.report.findings import findings
 from haichi.report.gantt import DETAIL, CallEvents, gantt
 from haichi.report.markup import Child, Markup, table, tag
 from haichi.report.model import Call, File, Report
@@ -104,6 +105,7 @@ def _run(run: Run, charts: int, detail: int, several: bool) -> Markup:
         "article",
         _head(run, several),
         _tiles(run),
+        _findings(run),
         _notes(run),
         _timelines(run, charts, detail),
         _phases(run),
@@ -178,6 +180,14 @@ def _tiles(run: Run) -> Markup:
         for name, figure, more in tiles
     ]
     return tag("dl", boxes, cls="tiles")
+
+
+def _findings(run: Run) -> Markup | None:
+    found = findings(run.report, run.facts)
+    if not found:
+        return None
+    items = [tag("li", finding) for finding in found]
+    return tag("aside", tag("h3", "Findings"), tag("ul", items), cls="notes")
 
 
 def _notes(run: Run) -> Markup | None:

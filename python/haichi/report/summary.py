@@ -49,6 +49,10 @@ class RunSummary(BaseModel):
     calls_not_listed: int = Field(description="Accesses that are in no other figure here.")
     bytes: int = Field(description="Bytes that the listed calls read and wrote.")
     seconds: float = Field(description="Sum over the listed calls of the slowest rank's time.")
+    access_calls: int = Field(description="Collective file accesses of a rank, listed or not.")
+    access_s: float = Field(
+        description="Time in them of the rank that spent most there, in seconds."
+    )
     ratio_to_first: float | None = Field(
         description="`seconds` divided by that of the first run; null if that is 0."
     )
@@ -113,6 +117,8 @@ def _figures(path: Path, label: str, report: Report, base: float) -> RunSummary:
         calls_not_listed=sum(file.calls_not_listed for file in report.files),
         bytes=total,
         seconds=seconds,
+        access_calls=max((rank.collective_access.calls for rank in report.ranks), default=0),
+        access_s=max((rank.collective_access.seconds for rank in report.ranks), default=0.0),
         ratio_to_first=seconds / base if base > 0 else None,
         bytes_per_second=total / seconds if seconds > 0 else None,
         bytes_inside=sum(call.bytes_inside for call in calls),

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from haichi.report.explain import summary_lines
+from haichi.report.findings import findings
 from haichi.report.model import Call, File, Report
 from haichi.report.summary import (
     CallGroup,
@@ -71,6 +72,11 @@ def _print_run(console: Console, run: Run, several: bool) -> None:
         indent=2,
     )
     _line(console, f"{facts.mpi}; haichi {report.haichi} ({report.mpi.abi})", indent=2)
+    if found := findings(report, facts):
+        console.print()
+        _line(console, ("Findings", "bold"))
+    for finding in found:
+        _line(console, f"- {finding}", indent=2)
     for file in joined_files(report):
         console.print()
         _print_file(console, file)

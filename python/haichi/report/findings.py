@@ -1,0 +1,61 @@
+"""What a report says of the program in words: each with its number, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from haichi.report.model import Report
+from haichi.report.summary import RunSummary, joined_files
+from haichi.report.units import format_bytes, format_seconds, format_share, plural
+
+MANY_CALLS, LITTLE_BYTES = 100, 64 << 10
+MANY_OPENS = 20
+LITTLE_SHARE = 0.02  # of the run: not worth much work
+LONG_SHARE = 0.05  # of the run: worth a word
+UNEVEN = 3.0  # times the median
+
+
+def findings(report: Report, facts: RunSummary) -> list[str]:
+    """In order of what they are about: the run, its files, its ranks."""
+    return [*_of_the_run(facts), *_of_files(report), *_of_ranks(facts)]
+
+
+def _of_the_run(facts: RunSummary) -> Iterator[str]:
+    if facts.access_calls == 0 or facts.wall_s <= 0:
+        return
+    share = facts.access_s / facts.wall_s
+    took = (
+        f"collective file access takes {format_seconds(facts.access_s)} of "
+        f"{format_seconds(facts.wall_s)} ({format_share(facts.access_s, facts.wall_s)})"
+    )
+    yield f"{took}: there is little to gain by it" if share < LITTLE_SHARE else took
+
+
+def _of_files(report: Report) -> Iterator[str]:
+    ranks = report.program.ranks
+    for file in joined_files(report):
+        calls = len(file.calls) + file.calls_not_listed
+        each = sum(call.bytes for call in file.calls) / max(len(file.calls), 1) / ranks
+        if calls >= MANY_CALLS and each < LITTLE_BYTES:
+            yield (
+                f"{file.path}: {plural(calls, 'collective call')} of {format_bytes(each)} a rank: "
+                "combine them, in one datatype or in a buffer for several steps"
+            )
+        if file.opens >= MANY_OPENS:
+            yield f"{file.path}: opened {file.opens} times by the same ranks: keep it open"
+
+
+def _of_ranks(facts: RunSummary) -> Iterator[str]:
+    agree = facts.phases.get("agree")
+    if agree and agree.median > LONG_SHARE * facts.wall_s and agree.median > facts.access_s / 2:
+        yield (
+            f"in collective file accesses the median rank waits {format_seconds(agree.median)} for "
+            "others to come: they reach the calls at different times, balance the work before them"
+        )
+    for phase, done in (("read", "reads"), ("write", "writes")):
+        took = facts.phases.get(phase)
+        if took and took.max > UNEVEN * took.median and took.max > LONG_SHARE * facts.wall_s:
+            yield (
+                f"rank {took.rank_of_max} {done} for {format_seconds(took.max)}, the median "
+                f"aggregator for {format_seconds(took.median)}: look at its node and its storage"
+            )

@@ -1,0 +1,69 @@
+"""What a report says in words: each finding where it belongs, and none where it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import synthetic
+from haichi.report.findings import findings
+from haichi.report.model import Report
+from haichi.report.summary import summarize
+
+
+def found(document: dict[str, Any]) -> list[str]:
+    report = Report.model_validate(document)
+    (run,), _ = summarize([Path("run.json")], [report])
+    return findings(run.report, run.facts)
+
+
+def of_access(seconds: float, wall_s: float) -> list[str]:
+    document = synthetic.report()
+    document["program"]["wall_s"] = wall_s
+    for rank in document["ranks"]:
+        rank["collective_access"] = {"calls": 2, "seconds": seconds, "bytes": 1}
+        rank["seconds"] = {"read": 0, "exchange": 0, "write": 0, "agree": 0}
+    return found(document)
+
+
+def test_the_share_of_the_run() -> None:
+    assert of_access(6.0, 10.0) == ["collective file access takes 6.00 s of 10.0 s (60 %)"]
+    (little,) = of_access(0.1, 10.0)
+    assert little.endswith("there is little to gain by it")
+
+
+def test_a_report_without_accesses_says_nothing_of_them() -> None:
+    document = synthetic.report(calls=0)
+    assert not any("collective file access takes" in line for line in found(document))
+
+
+def test_many_calls_of_few_bytes() -> None:
+    document = synthetic.report(calls=2)
+    file = document["files"][0]
+    for call in file["calls"]:
+        call["bytes"] = 16 * 4096
+    file["calls_not_listed"] = 2046
+    assert (
+        "out.dat: 2048 collective calls of 4.00 KiB a rank: combine them, in one datatype or in a "
+        "buffer for several steps"
+    ) in found(document)
+    file["calls_not_listed"] = 10
+    assert not any("combine" in line for line in found(document))
+
+
+def test_a_file_opened_again_and_again() -> None:
+    document = synthetic.report()
+    document["files"][0]["opens"] = 512
+    assert "out.dat: opened 512 times by the same ranks: keep it open" in found(document)
+
+
+def test_ranks_that_wait_and_one_that_is_slow() -> None:
+    document = synthetic.report(nodes=2, per_node=2)
+    document["program"]["wall_s"] = 10.0
+    for rank in document["ranks"]:
+        slow = rank["rank"] == 3
+        rank["seconds"] = {"read": 0, "exchange": 0, "write": 4.0 if slow else 0.1, "agree": 3.0}
+        rank["collective_access"] = {"calls": 2, "seconds": 4.5, "bytes": 1}
+    said = "\n".join(found(document))
+    assert "the median rank waits 3.00 s for others" in said
+    assert "rank 3 writes for 4.00 s, the median aggregator for 100 ms" in said
