@@ -290,9 +290,17 @@ def _pytest_case(case: ElementTree.Element, outcome: Outcome) -> None:
     if broken:
         outcome.failed.append((name, _message(case, broken[0]).split("\n")[0]))
     elif case.find("skipped") is not None:
-        outcome.skipped.append((name, _message(case, "skipped") or "no reason given"))
+        outcome.skipped.append((name, _skip_reason(case)))
     else:
         outcome.passed += 1
+
+
+def _skip_reason(case: ElementTree.Element) -> str:
+    """That of a whole file stands in the text, a tuple's, behind a message that says nothing."""
+    reason = _message(case, "skipped")
+    if reason == "collection skipped":
+        reason = (case.findtext("skipped") or "").rpartition("Skipped: ")[2].strip("')\" ")
+    return reason or "no reason given"
 
 
 def _message(case: ElementTree.Element, kind: str) -> str:
