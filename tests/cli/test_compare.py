@@ -64,7 +64,7 @@ def test_a_program_without_and_with_haichi(mpi: Mpi, tmp_path: Path) -> None:
                 assert rank.collective_access.seconds > 0
             if way == "stock":  # whose calls are timed where they come in, as the ranks' sums are
                 slowest = max(rank.collective_access.seconds for rank in report.ranks)
-                assert slowest <= sum(call.seconds for call in calls)
+                assert slowest <= sum(call.seconds for call in calls) + 1e-9
     page = (out / "compare.html").read_text()
     assert "stock-" in page and "haichi-" in page
 
