@@ -20,6 +20,7 @@ from pathlib import Path
 
 MARK = "LAB_JOB"  # not HAICHI_*: haichi warns of settings that it does not know
 TIMED_OUT = 124  # exit code of timeout(1)
+LONGEST_LOOK = 1.0
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def run(
     out, err = bytearray(), bytearray()
     timed_out = True
     try:
-        timed_out = _wait(process, out, err, begin + timeout, grace)
+        timed_out = _wait(process, out, err, timeout, grace)
     finally:
         _end(process, mark)
     code = TIMED_OUT if timed_out else process.returncode
@@ -78,16 +79,18 @@ def _wait(
     process: subprocess.Popen[bytes],
     out: bytearray,
     err: bytearray,
-    deadline: float,
+    left: float,
     grace: float | None,
 ) -> bool:
-    """Collects the output until the process ends; True if the deadline came first."""
+    """Collects the output until the process ends; True if `left` seconds are over first. A look
+    counts as a second at most: on a machine that stood still the job did, too."""
     with selectors.DefaultSelector() as selector:
         for stream, sink in ((process.stdout, out), (process.stderr, err)):
             if stream is not None:
                 selector.register(stream, selectors.EVENT_READ, sink)
         waiting_for_line = grace is not None
-        while (left := deadline - time.monotonic()) > 0:
+        last = time.monotonic()
+        while left > 0:
             if process.poll() is not None:
                 _drain(selector)
                 return False
@@ -95,9 +98,12 @@ def _wait(
                 _read(selector, key)
             if not selector.get_map():
                 time.sleep(0.02)
+            now = time.monotonic()
+            left -= min(now - last, LONGEST_LOOK)
+            last = now
             if waiting_for_line and b"\n" in out:
                 waiting_for_line = False
-                deadline = min(deadline, time.monotonic() + (grace or 0))
+                left = min(left, grace or 0)
     return process.poll() is None
 
 

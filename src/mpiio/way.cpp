@@ -73,7 +73,10 @@ WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOption
   const int64_t written_pieces = direction == Direction::write ? demand.blocks : 0;
   const bool little =
       may_be_library && left_as_little(library, placement, demand.most, written_pieces);
-  const bool asked = options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct;
+  const bool split = library.splits_alone && may_be_library;
+  // Such a library has no aggregators in split accesses, whatever the hints.
+  const bool asked =
+      !split && (options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct);
   if (asked) {
     // A hint that names aggregators asks for no meetings about nothing.
     if (demand.all_open && far_apart(placement, options, demand))
@@ -81,7 +84,6 @@ WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOption
     return {Way::two_phase, WayReason::asked};
   }
   if (little) return {Way::library, WayReason::little};
-  const bool split = library.splits_alone && may_be_library;
   if (!demand.all_open)
     return split ? WayChoice{Way::library, WayReason::split}
                  : WayChoice{Way::two_phase, WayReason::interleave};
