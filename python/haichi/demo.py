@@ -61,7 +61,7 @@ def demo(
     try:
         with _place(console, one_machine) as place:
             measurement = _measure(console, place, repetitions, yields, out)
-    except (LabError, mpi.Missing, OSError) as error:
+    except (LabError, mpi.Missing, FileExistsError) as error:
         sys.stderr.write(f"haichi demo: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
     _write_page(measurement, out)

@@ -22,14 +22,15 @@ def program(name: str) -> Path:
 
 def empty_folder(folder: Path) -> None:
     """Makes a folder for the results of one command, emptied of those of an earlier time. Only
-    haichi's own are taken away, which a hidden file in them tells.
+    haichi's own are taken away: a hidden file in them tells, or that they lie in a folder of OUT.
 
     Raises:
-        OSError: it cannot be made, or holds files that are not haichi's.
+        FileExistsError: it holds files that are not haichi's.
+        OSError: it cannot be made or emptied.
     """
     mark = folder / ".haichi-results"
     if folder.exists() and any(folder.iterdir()):
-        if not mark.exists() and not folder.absolute().is_relative_to(OUT):
+        if not mark.exists() and OUT not in folder.resolve().parents:
             raise FileExistsError(f"{folder} holds files that are not haichi's: name a new folder")
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -93,6 +93,18 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "years"
 
 
+def test_a_way_out_of_the_results_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "OUT", tmp_path / "out")
+    for folder in (tmp_path / "out", tmp_path / "out" / ".." / "thesis"):
+        folder.resolve().mkdir()
+        (folder / "thesis.tex").write_text("years")
+        with pytest.raises(FileExistsError):
+            paths.empty_folder(folder)
+        assert (folder / "thesis.tex").exists()
+
+
 def test_results_of_an_earlier_time_are_taken_away(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     paths.empty_folder(folder)
