@@ -1,9 +1,11 @@
 """The commands of ./haichi that are not the native program's."""
 
 import argparse
+import itertools
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from haichi_bootstrap import building, checking, doctor, environments, fresh, paths, shell, testing
 from haichi_bootstrap.shell import Stop
@@ -57,9 +59,11 @@ def _dispatch(arguments: list[str]) -> int:
     if name in own:
         return own[name](rest)
     if name in FORWARDED:
-        if "--help" in rest and not environments.tools_ready():
+        if not _asks_for_help(rest):
+            _set_up_for(name)
+        elif not environments.tools_ready():
             return _help_without_tools(name)
-        return _forward(name, rest)
+        _become(name, rest)
     raise Stop(f"no command '{name}'; ./haichi --help lists them", 2)
 
 
@@ -135,13 +139,15 @@ def _check(arguments: list[str]) -> int:
     return checking.check(tidy=parser.parse_args(arguments).tidy)
 
 
-def _forward(name: str, arguments: list[str]) -> int:
-    """Becomes .venv's `python -m haichi`. The demo is built first, always; what reads reports needs
-    .venv alone; the others are built only where nothing is yet, so that they start at once. For
-    help nothing is installed or built."""
-    if "--help" in arguments:
-        pass
-    elif name in ("report", "explain", "export"):
+def _asks_for_help(arguments: list[str]) -> bool:
+    """Whether the command itself is asked; behind -- stands a program's own --help."""
+    return "--help" in itertools.takewhile(lambda word: word != "--", arguments)
+
+
+def _set_up_for(name: str) -> None:
+    """The demo is built first, always; what reads reports needs .venv alone; the others are built
+    only where nothing is yet, so that they start at once."""
+    if name in ("report", "explain", "export"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()
@@ -150,6 +156,10 @@ def _forward(name: str, arguments: list[str]) -> int:
             for package in building.set_up((*building.GROUPS, "demo")):
                 shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
             building.build(building.DEMO if name == "demo" else building.PRODUCT)
+
+
+def _become(name: str, arguments: list[str]) -> NoReturn:
+    """Becomes .venv's `python -m haichi`."""
     sys.stdout.flush()
     words = [str(paths.PYTHON), "-m", "haichi", name, *arguments]
     os.execv(words[0], words)

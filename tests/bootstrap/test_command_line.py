@@ -102,6 +102,11 @@ def test_help_of_a_command_installs_nothing(whole_clone: Path, command: str) -> 
     assert sorted(whole_clone.iterdir()) == before
 
 
+def test_help_behind_two_dashes_is_a_programs() -> None:
+    assert command_line._asks_for_help(["--repetitions", "1", "--help"])
+    assert not command_line._asks_for_help(["--", "mpiexec", "./app", "--help"])
+
+
 def test_the_commands_handed_on_are_those_of_the_python_package() -> None:
     done = subprocess.run(
         [paths.PYTHON, "-m", "haichi", "--help"],
