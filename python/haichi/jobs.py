@@ -20,7 +20,7 @@ from pathlib import Path
 
 MARK = "LAB_JOB"  # not HAICHI_*: haichi warns of settings that it does not know
 TIMED_OUT = 124  # exit code of timeout(1)
-LONGEST_LOOK = 1.0
+LONGEST_LOOK = 1.0  # seconds
 
 
 @dataclass(frozen=True)

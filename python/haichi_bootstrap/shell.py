@@ -78,8 +78,8 @@ class Follower(Protocol):
     def end(self) -> None: ...
 
 
-class _Echo:
-    """Prints it here as well."""
+class Echo:
+    """Prints it as our own output."""
 
     def read(self, line: bytes) -> None:
         sys.stdout.write(line.decode(errors="replace"))
@@ -94,7 +94,6 @@ def run(
     *,
     env: Mapping[str, str] | None = None,
     log: Path | None = None,
-    echo: bool = False,
     timeout: float | None = None,
     cwd: Path | None = None,
     follow: Follower | None = None,
@@ -102,11 +101,9 @@ def run(
     """Runs a program and returns its exit status; 124 if `timeout` (seconds) ran out, 127 if it
     can't be started. The whole process group ends with it.
 
-    `env` is added to the environment. Output goes to `log` if given (and with `echo` to our output
-    as well, or to `follow`), else to our own output.
+    `env` is added to the environment. Output goes to `log` if given, where `follow` sees it too,
+    else to our own output.
     """
-    if echo and not follow:
-        follow = _Echo()
     full = {**os.environ, **(env or {})}
     if log:
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -214,7 +214,7 @@ def program_tests(
         command,
         env={**packages.on_path(), **env, "HAICHI_BUILD": str(folder)},
         log=log,
-        echo=True,
+        follow=shell.Echo(),
         timeout=limit + 400,
         cwd=paths.ROOT,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -99,8 +100,10 @@ def _run(
 
 def _page(runs: dict[str, Runs], out: Path) -> tuple[list[Run], Path]:
     """The run of each way that stands for its others, and their page."""
-    files = [out / f"{way}-{each.median_run() + 1}.json" for way, each in runs.items()]
-    summarized, summary = summarize(files, [load(file) for file in files])
+    numbers = {way: each.median_run() for way, each in runs.items()}
+    files = [out / f"{way}-{number + 1}.json" for way, number in numbers.items()]
+    reports = [runs[way].reports[number] for way, number in numbers.items()]
+    summarized, summary = summarize(files, reports)
     page = out / "compare.html"
     write_text(page, html.page(summarized, summary))
     return summarized, page
@@ -110,12 +113,12 @@ def _print(console: Console, command: Sequence[str], runs: dict[str, Runs]) -> N
     stock, haichi = runs[STOCK], runs[HAICHI]
     console.print(f"\n[bold]{headline(stock, haichi)}[/bold]")
     console.print(shlex.join(command), markup=False, soft_wrap=True)
-    program = stock.reports[0].program
+    first = stock.reports[0]
     console.print(
-        f"{plural(program.ranks, 'rank')} on "
-        f"{plural(len(stock.reports[0].placement.nodes), 'node')}; "
-        f"{plural(stock.calls, 'collective file call')} of a rank, {format_bytes(stock.bytes)} "
-        f"in all; {record.what_figures_are(len(stock.whole))}"
+        f"{plural(first.program.ranks, 'rank')} on "
+        f"{plural(len(first.placement.nodes), 'node')}; "
+        f"{plural(first.access_calls(), 'collective file call')} of a rank, "
+        f"{format_bytes(first.access_bytes())} in all; {record.what_figures_are(len(stock.whole))}"
     )
     table = Table()
     table.add_column("")
@@ -124,8 +127,7 @@ def _print(console: Console, command: Sequence[str], runs: dict[str, Runs]) -> N
     for what, name in (("as a whole", "whole"), ("collective file access", "access")):
         table.add_row(what, *(_times(getattr(each, name)) for each in runs.values()))
     console.print(table)
-    listed = [call for report in haichi.reports[:1] for call in report.calls()]
-    if listed:
+    if listed := haichi.reports[0].calls():
         console.print(
             f"of {plural(len(listed), 'listed call')} haichi carried out "
             f"{sum(call.handled for call in listed)}, and left the others to the MPI library"
@@ -133,7 +135,7 @@ def _print(console: Console, command: Sequence[str], runs: dict[str, Runs]) -> N
 
 
 def _times(seconds: Sequence[float]) -> str:
-    middle = sorted(seconds)[len(seconds) // 2]
+    middle = statistics.median(seconds)
     if len(seconds) == 1:
         return format_seconds(middle)
     least, most = format_seconds(min(seconds)), format_seconds(max(seconds))

@@ -23,18 +23,8 @@ class Runs:
 
     def add(self, seconds: float, report: Report) -> None:
         self.whole.append(seconds)
-        self.access.append(max(rank.collective_access.seconds for rank in report.ranks))
+        self.access.append(report.access_seconds())
         self.reports.append(report)
-
-    @property
-    def calls(self) -> int:
-        """Collective file accesses of a rank."""
-        return max(rank.collective_access.calls for rank in self.reports[0].ranks)
-
-    @property
-    def bytes(self) -> int:
-        """What all ranks gave or wanted in them."""
-        return sum(rank.collective_access.bytes for rank in self.reports[0].ranks)
 
     def median_run(self) -> int:
         """The run that stands for all: that of the median time as a whole."""
@@ -44,7 +34,7 @@ class Runs:
 def headline(stock: Runs, haichi: Runs) -> str:
     """What was gained, in one line."""
     whole = f"{_speed(stock.whole, haichi.whole)} as a whole"
-    if not stock.calls:
+    if not stock.reports[0].access_calls():
         return f"{whole}; the program has no collective file access"
     return f"{_speed(stock.access, haichi.access)} in collective file access, {whole}"
 

@@ -183,11 +183,7 @@ def _tiles(run: Run) -> Markup:
 
 
 def _findings(run: Run) -> Markup | None:
-    found = findings(run.report, run.facts)
-    if not found:
-        return None
-    items = [tag("li", finding) for finding in found]
-    return tag("aside", tag("h3", "Findings"), tag("ul", items), cls="notes")
+    return _aside("Findings", findings(run.report, run.facts))
 
 
 def _notes(run: Run) -> Markup | None:
@@ -196,14 +192,14 @@ def _notes(run: Run) -> Markup | None:
         notes.append(f"and {len(run.report.notes) - NOTES} more notes")
     if run.facts.events_dropped:
         notes.append(dropped_events(run))
-    if not notes:
+    return _aside("Notes", notes)
+
+
+def _aside(title: str, lines: Sequence[str]) -> Markup | None:
+    if not lines:
         return None
-    return tag(
-        "aside",
-        tag("h3", "Notes"),
-        tag("ul", [tag("li", note) for note in notes]),
-        cls="notes",
-    )
+    items = [tag("li", line) for line in lines]
+    return tag("aside", tag("h3", title), tag("ul", items), cls="notes")
 
 
 def _legend() -> Markup:

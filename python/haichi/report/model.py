@@ -453,3 +453,15 @@ class Report(Form):
     def calls(self) -> list[Call]:
         """All calls of all files."""
         return [call for file in self.files for call in file.calls]
+
+    def access_calls(self) -> int:
+        """Collective file accesses of a rank, listed or not."""
+        return max((rank.collective_access.calls for rank in self.ranks), default=0)
+
+    def access_seconds(self) -> float:
+        """Time in them of the rank that spent most there."""
+        return max((rank.collective_access.seconds for rank in self.ranks), default=0.0)
+
+    def access_bytes(self) -> int:
+        """What all ranks gave or wanted in them."""
+        return sum(rank.collective_access.bytes for rank in self.ranks)

@@ -72,11 +72,7 @@ def _print_run(console: Console, run: Run, several: bool) -> None:
         indent=2,
     )
     _line(console, f"{facts.mpi}; haichi {report.haichi} ({report.mpi.abi})", indent=2)
-    if found := findings(report, facts):
-        console.print()
-        _line(console, ("Findings", "bold"))
-    for finding in found:
-        _line(console, f"- {finding}", indent=2)
+    _print_list(console, "Findings", findings(report, facts))
     for file in joined_files(report):
         console.print()
         _print_file(console, file)
@@ -250,11 +246,15 @@ def _print_notes(console: Console, run: Run) -> None:
     notes = list(run.report.notes)
     if run.facts.events_dropped:
         notes.append(dropped_events(run))
-    if notes:
+    _print_list(console, "Notes", notes)
+
+
+def _print_list(console: Console, title: str, lines: Sequence[str]) -> None:
+    if lines:
         console.print()
-        _line(console, ("Notes", "bold"))
-    for note in notes:
-        _line(console, f"- {note}", indent=2)
+        _line(console, (title, "bold"))
+    for line in lines:
+        _line(console, f"- {line}", indent=2)
 
 
 def dropped_events(run: Run) -> str:
