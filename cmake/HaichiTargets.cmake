@@ -12,7 +12,8 @@ add_library(haichi_options INTERFACE)
 target_compile_options(haichi_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers
                        -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>)
 target_include_directories(haichi_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
-target_compile_definitions(haichi_options INTERFACE HAICHI_VERSION="${PROJECT_VERSION}")
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/version.cpp
+             PROPERTY COMPILE_DEFINITIONS HAICHI_VERSION="${PROJECT_VERSION}")
 # {fmt}'s headers; its functions are in haichi_base (src/base/fmt_implementation.cpp).
 target_include_directories(haichi_options SYSTEM INTERFACE
   $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -1,4 +1,4 @@
-"""Where the project's own files lie. Everything written by a command goes under OUT."""
+"""Where the project's own files lie. What a command writes goes under OUT by default."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / "out"
+# An installed haichi writes where it is called; a checkout into a folder of its own.
+OUT = ROOT / "out" if (ROOT / "deps.txt").exists() else Path("haichi-out").absolute()
 
 
 def build() -> Path:
-    """The build directory in use: HAICHI_BUILD, or build/current."""
+    """The build directory in use: HAICHI_BUILD (what is installed sets it), or build/current."""
     return Path(os.environ.get("HAICHI_BUILD", ROOT / "build" / "current")).absolute()
 
 

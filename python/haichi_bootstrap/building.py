@@ -13,10 +13,11 @@ from haichi_bootstrap import environments, packages, paths, progress, shell
 from haichi_bootstrap.shell import Stop
 
 GROUPS = ("python", "build", "mpi")
-# What is compiled, as CMakeLists.txt has it: what the demo starts, all but tests, all.
-DEMO, PRODUCT, ALL = "demo", "product", "all"
+# What is compiled; CMakeLists.txt says what belongs to each.
+DEMO, INSTALLABLE, PRODUCT, ALL = "demo", "installable", "product", "all"
 _WHAT = {
     DEMO: "what the demo starts",
+    INSTALLABLE: "what is installed",
     PRODUCT: "haichi and what it measures with",
     ALL: "everything",
 }

@@ -5,9 +5,22 @@ import itertools
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
-from haichi_bootstrap import building, checking, doctor, environments, fresh, paths, shell, testing
+from haichi_bootstrap import (
+    artifacts,
+    building,
+    checking,
+    doctor,
+    environments,
+    fresh,
+    installed,
+    installing,
+    paths,
+    shell,
+    testing,
+)
 from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
@@ -18,9 +31,12 @@ USAGE = """\
 usage: ./haichi COMMAND
 
   demo      build, then the main job: a cluster's collective I/O, stock against haichi
-  test      build, then every test (--quick, --long, --only PATTERN, --sanitize WHICH, --fresh),
+  test      build, then every test (--quick, --long, --only PATTERN, --sanitize WHICH, --fresh,
+            --installed),
             or random cases of collective I/O (--cases N)
   build     set up and compile only
+  install   build, then a tree under --prefix that runs without the checkout (--remove)
+  package   the same as a Debian package or a wheel: ./haichi package deb|wheel
   doctor    what is here, what is missing, what to type
   check     format, lint, arrows, headers (--tidy: clang-tidy too)
 
@@ -55,7 +71,14 @@ def _dispatch(arguments: list[str]) -> int:
         print(USAGE, end="")
         return 0 if arguments else 2
     name, rest = arguments[0], arguments[1:]
-    own = {"build": _build, "test": _test, "doctor": _doctor, "check": _check}
+    own = {
+        "build": _build,
+        "install": _install,
+        "package": _package,
+        "test": _test,
+        "doctor": _doctor,
+        "check": _check,
+    }
     if name in own:
         return own[name](rest)
     if name in FORWARDED:
@@ -80,6 +103,25 @@ def _build(arguments: list[str]) -> int:
     return 0
 
 
+def _install(arguments: list[str]) -> int:
+    parser = _parser("install", "Builds haichi and installs it: a tree that may be moved.")
+    parser.add_argument(
+        "--prefix", type=Path, required=True, help="where bin/, lib/ and share/ are made"
+    )
+    parser.add_argument("--remove", action="store_true", help="take away what was installed there")
+    options = parser.parse_args(arguments)
+    do = installing.remove if options.remove else installing.install
+    return do(options.prefix)
+
+
+def _package(arguments: list[str]) -> int:
+    parser = _parser("package", "Makes packages of haichi under out/packages.")
+    parser.add_argument("kind", choices=sorted(artifacts.KINDS))
+    made = artifacts.KINDS[parser.parse_args(arguments).kind]()
+    shell.say(f"made: {made}")
+    return 0
+
+
 def _test(arguments: list[str]) -> int:
     parser = _parser("test", "Sets up, builds and runs the tests.")
     parser.add_argument("--quick", action="store_true", help="leave out what is marked slow")
@@ -90,6 +132,9 @@ def _test(arguments: list[str]) -> int:
     )
     parser.add_argument(
         "--fresh", action="store_true", help="in a new Debian root, as root and as a plain user"
+    )
+    parser.add_argument(
+        "--installed", action="store_true", help="install each way in a new Debian root, and use it"
     )
     many = parser.add_argument_group("random accesses or programs instead of the tests")
     many.add_argument("--cases", type=int, metavar="N", help="collective accesses, e.g. 20000")
@@ -117,6 +162,8 @@ def _test(arguments: list[str]) -> int:
             sanitize=options.sanitize,
             mpi=options.mpi,
         )
+    if options.installed:
+        return installed.test()
     if options.fresh:
         if options.only or options.sanitize or options.long:
             raise Stop("--fresh takes --quick only: it runs what a newcomer would type", 2)

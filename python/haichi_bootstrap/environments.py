@@ -37,7 +37,7 @@ MPI_ABI = Environment(
 
 def _tools() -> Environment:
     """.venv, with cmake and ninja where the system has none."""
-    tools = ["tools.txt"]
+    tools = ["runtime.txt", "tools.txt"]
     names = {p.name for p in packages.missing(packages.of_groups(["build"]))}
     stamped = _read_stamp(paths.TOOLS).get("requirements", [])
     # Once taken from the wheels they count as present, so the stamp remembers that they are.

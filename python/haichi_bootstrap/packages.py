@@ -172,15 +172,26 @@ def _install(root: list[str], packages: Sequence[Package]) -> None:
     shell.must(install, "apt-get install", log)
 
 
+def unpacked_headers() -> Path:
+    """A prefix with the libraries of [build] and nothing else, whether they are installed or not:
+    for a compiler that must not see the system's other headers."""
+    names = [p.name for p in of_groups(["build"]) if p.without_root == "unpack"]
+    folder = paths.DEBS / "headers"
+    if not _unpacked(names, folder):
+        shell.step(f"unpack {' '.join(names)} into .deps/headers", "apart from the system's")
+        log = paths.OUT / "setup" / "unpack.log"
+        # CMake's files of a library look whether all of it is there, of which some is in another.
+        text = shell.output(["apt-cache", "depends", "--important", *names]) or ""
+        _fetch([*names, *re.findall(r"^ +Depends: (\S+)$", text, re.MULTILINE)], folder, [], log)
+    return folder / "usr"
+
+
 def _unpack(packages: Sequence[Package]) -> None:
     """Downloads packages with all that they need and unpacks them into .deps/, as a plain user."""
     names = [p.name for p in packages]
-    stamp = paths.DEBS / "unpacked"
-    if stamp.exists() and set(names) <= set(stamp.read_text().split()):
+    if _unpacked(names, paths.DEBS):
         return
     shell.step(f"unpack {' '.join(names)} into .deps/", "not installed, and we are not root")
-    archives = paths.DEBS / "archives"
-    archives.mkdir(parents=True, exist_ok=True)
     log = paths.OUT / "setup" / "unpack.log"
     options: list[str] = []
     closure = _simulated(options, names)
@@ -189,13 +200,24 @@ def _unpack(packages: Sequence[Package]) -> None:
         closure = _simulated(options, names)
     if not closure:
         raise Stop(f"apt finds no {' '.join(names)} here, paste: {paste_line(names)}")
-    command = ["apt-get", *options, "download", "-q", *closure]
-    status = shell.run(command, log=log, cwd=archives)
-    if status:
+    _fetch(closure, paths.DEBS, options, log)
+
+
+def _unpacked(names: Sequence[str], folder: Path) -> bool:
+    stamp = folder / "unpacked"
+    return stamp.exists() and set(names) <= set(stamp.read_text().split())
+
+
+def _fetch(names: Sequence[str], folder: Path, options: Sequence[str], log: Path) -> None:
+    """Downloads these very packages and unpacks them into `folder`."""
+    archives = folder / "archives"
+    archives.mkdir(parents=True, exist_ok=True)
+    command = ["apt-get", *options, "download", "-q", *names]
+    if shell.run(command, log=log, cwd=archives):
         raise Stop(f"apt-get download failed (see {log}), paste: {paste_line(names)}")
     for archive in sorted(archives.glob("*.deb")):
-        shell.must(["dpkg", "-x", archive, paths.DEBS], f"unpacking {archive.name}", log)
-    stamp.write_text(" ".join(names) + "\n")
+        shell.must(["dpkg", "-x", archive, folder], f"unpacking {archive.name}", log)
+    (folder / "unpacked").write_text(" ".join(names) + "\n")
     shutil.rmtree(archives)
 
 

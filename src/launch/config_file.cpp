@@ -64,6 +64,31 @@ size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// A haichi.toml that nobody named: its text, or why it is not obeyed; neither if it is not there.
+struct Candidate {
+  std::optional<ConfigFile> file;
+  std::string why;
+  bool unreadable = false;
+};
+
+Candidate come_across(const std::string& place, uid_t owner) {
+  const size_t slash = place.rfind('/');
+  struct stat folder = {}, entry = {};
+  if (lstat(place.c_str(), &entry) != 0 || access(place.c_str(), F_OK) != 0) return {};
+  if (stat(slash == place.npos ? "." : place.substr(0, slash).c_str(), &folder) != 0)
+    return {{}, strerror(errno)};
+  if (entry.st_uid != owner) return {{}, "it belongs to another user"};
+  std::string why;
+  auto text = read_file(place, kMostFileBytes, 0, [&](const struct stat& file) -> Status {
+    why = distrusted(folder, entry, file, owner);
+    if (why.empty()) return {};
+    return fail(EPERM, "{}", why);
+  });
+  if (!why.empty()) return {{}, why};
+  if (!text) return {{}, text.error().text, true};
+  return {ConfigFile{place, std::move(*text)}, ""};
+}
+
 }  // namespace
 
 std::string distrusted(const struct stat& folder, const struct stat& entry, const struct stat& file,
@@ -78,10 +103,15 @@ std::string distrusted(const struct stat& folder, const struct stat& entry, cons
   return "";
 }
 
-Result<FoundConfig> find_config(const Environment& environment) {
+Result<FoundConfig> find_config(const Environment& environment, const std::string& site) {
   FoundConfig found;
-  if (const auto given = environment.get("HAICHI_CONFIG")) {
-    if (given->empty()) return found;
+  const auto given = environment.get("HAICHI_CONFIG");
+  if (given && given->empty()) return found;
+  Candidate of_site = come_across(site, 0);
+  if (!of_site.why.empty())
+    found.ignored.push_back(fmt::format("{} is ignored: {}", site, of_site.why));
+  found.site = std::move(of_site.file);
+  if (given) {
     auto text = read_file(std::string(*given));
     if (!text) return fail(EINVAL, "{}", text.error().text);
     found.file = ConfigFile{std::string(*given), std::move(*text)};
@@ -93,29 +123,14 @@ Result<FoundConfig> find_config(const Environment& environment) {
   const std::string directory(environment.get_or("XDG_CONFIG_HOME", standard));
   if (!directory.empty()) places.push_back(directory + "/haichi/haichi.toml");
   for (const std::string& place : places) {
-    const size_t slash = place.rfind('/');
-    struct stat folder = {}, entry = {};
-    if (lstat(place.c_str(), &entry) != 0 || access(place.c_str(), F_OK) != 0) continue;
-    std::string why;
-    if (stat(slash == place.npos ? "." : place.substr(0, slash).c_str(), &folder) != 0)
-      why = strerror(errno);
-    else if (entry.st_uid != geteuid())
-      why = "it belongs to another user";
-    auto text = why.empty() ? read_file(place, kMostFileBytes, 0,
-                                        [&](const struct stat& file) -> Status {
-                                          why = distrusted(folder, entry, file, geteuid());
-                                          if (why.empty()) return {};
-                                          return fail(EPERM, "{}", why);
-                                        })
-                            : Result<std::string>("");
-    if (!why.empty()) {
+    Candidate candidate = come_across(place, geteuid());
+    if (candidate.unreadable) return fail(EINVAL, "{}", candidate.why);
+    if (!candidate.why.empty())
       found.ignored.push_back(fmt::format(
-          "{} is ignored: {}; HAICHI_CONFIG={} takes it all the same", place, why, place));
-      continue;
-    }
-    if (!text) return fail(EINVAL, "{}", text.error().text);
-    found.file = ConfigFile{place, std::move(*text)};
-    return found;
+          "{} is ignored: {}; HAICHI_CONFIG={} takes it all the same", place, candidate.why, place));
+    if (!candidate.file) continue;
+    found.file = std::move(candidate.file);
+    break;
   }
   return found;
 }

@@ -28,19 +28,23 @@ struct ConfigFile {
 };
 
 struct FoundConfig {
+  std::optional<ConfigFile> site;  ///< what holds where `file` says nothing
   std::optional<ConfigFile> file;
   std::vector<std::string> ignored;  ///< one line for each that must not be obeyed, with the reason
 };
 
-/// The file to read: HAICHI_CONFIG (empty means none), else ./haichi.toml, else haichi/haichi.toml
-/// in XDG_CONFIG_HOME or ~/.config. Only the first is read; nothing if there is none. What
-/// HAICHI_CONFIG does not name is obeyed only if distrusted() has no objection: whoever calls
-/// haichi in a folder of somebody else has not asked for that one's settings. EINVAL for a file
-/// that can't be read.
-Result<FoundConfig> find_config(const Environment& environment);
+constexpr const char* kSiteConfig = "/etc/haichi.toml";
 
-/// Why a haichi.toml that was only come across may not be obeyed by the user `caller`, with what to
-/// do; empty if it may. `entry` is what stands in the folder, perhaps a link, `file` what was
+/// The files to read: the site's, if it is root's, and one of the caller's: HAICHI_CONFIG, else
+/// ./haichi.toml, else haichi/haichi.toml in XDG_CONFIG_HOME or ~/.config. Of the latter only the
+/// first is read; neither is, if HAICHI_CONFIG is empty. What HAICHI_CONFIG does not name is obeyed
+/// only if distrusted() has no objection: whoever calls haichi in a folder of somebody else has not
+/// asked for that one's settings. EINVAL for a file of the caller's that can't be read.
+Result<FoundConfig> find_config(const Environment& environment,
+                                const std::string& site = kSiteConfig);
+
+/// Why a haichi.toml that was only come across may not be obeyed, with what to do; empty if it may.
+/// `caller` is the user whose it must be: who calls, or root for the site's. `entry` is what stands in the folder, perhaps a link, `file` what was
 /// opened.
 std::string distrusted(const struct stat& folder, const struct stat& entry, const struct stat& file,
                        uid_t caller);

@@ -64,7 +64,7 @@ class ConfigPath : public TestFiles {
 };
 
 std::string found_in(const Environment& environment) {
-  const auto found = find_config(environment);
+  const auto found = find_config(environment, "/nowhere");
   if (!found) return found.error().text;
   return found->file ? found->file->path : "";
 }
@@ -91,7 +91,7 @@ TEST_F(ConfigPath, PrefersTheVariableThenHereThenHome) {
 TEST_F(ConfigPath, AFileThatIsNamedAndMissingIsAWrongSetting) {
   Environment environment;
   environment.set("HAICHI_CONFIG", "/nowhere/haichi.toml");
-  const auto found = find_config(environment);
+  const auto found = find_config(environment, "/nowhere");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, EINVAL);
 }
@@ -101,11 +101,33 @@ TEST_F(ConfigPath, WhatOthersMayWriteIsIgnoredWithALine) {
   environment.set("XDG_CONFIG_HOME", path("xdg"));
   write("xdg/haichi/haichi.toml", "");
   write("haichi.toml", "", 0664);
-  const auto found = find_config(environment);
+  const auto found = find_config(environment, "/nowhere");
   ASSERT_TRUE(found);
   ASSERT_EQ(found->ignored.size(), 1u);
   EXPECT_THAT(found->ignored[0], StartsWith("haichi.toml is ignored: others may write it"));
   EXPECT_EQ(found->file->path, path("xdg/haichi/haichi.toml"));
+}
+
+TEST_F(ConfigPath, TheSitesFileIsRootsAndStandsBesideTheCallers) {
+  if (geteuid() != 0) GTEST_SKIP() << "a file of root's needs root";
+  Environment environment;
+  const std::string site = write("etc/haichi.toml", "of the site");
+  write("haichi.toml", "of the caller");
+  auto found = find_config(environment, site);
+  ASSERT_TRUE(found && found->site && found->file);
+  EXPECT_EQ(found->site->text, "of the site");
+  EXPECT_EQ(found->file->text, "of the caller");
+  environment.set("HAICHI_CONFIG", "haichi.toml");
+  found = find_config(environment, site);
+  EXPECT_TRUE(found && found->site && found->file);
+  environment.set("HAICHI_CONFIG", "");
+  found = find_config(environment, site);
+  EXPECT_TRUE(found && !found->site && !found->file);
+  environment.unset("HAICHI_CONFIG");
+  ASSERT_EQ(chown(site.c_str(), 12345, 12345), 0);
+  found = find_config(environment, site);
+  ASSERT_TRUE(found && !found->site);
+  EXPECT_EQ(found->ignored, std::vector{site + " is ignored: it belongs to another user"});
 }
 
 TEST_F(ConfigPath, RootObeysNoneOfAnotherUser) {

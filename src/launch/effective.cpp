@@ -35,6 +35,19 @@ void take_environment(const Environment& environment, EffectiveSettings& setting
   }
 }
 
+void take_file(std::vector<FileSetting>& given, EffectiveSettings& settings) {
+  for (FileSetting& one : given)
+    row_of(settings, one.setting) = {one.setting, std::move(one.value), std::move(one.place), ""};
+}
+
+void take_site(const ConfigFile& site, EffectiveSettings& settings) {
+  auto given = parse_config(site.text, site.path);
+  if (given)
+    take_file(*given, settings);
+  else
+    settings.warnings.push_back(fmt::format("{} is ignored: {}", site.path, given.error().text));
+}
+
 Status take_assignment(const std::string& assignment, EffectiveSettings& settings) {
   const size_t equals = assignment.find('=');
   if (equals == assignment.npos)
@@ -55,7 +68,8 @@ Status take_assignment(const std::string& assignment, EffectiveSettings& setting
 }  // namespace
 
 Result<EffectiveSettings> effective_settings(const Environment& environment,
-                                             const std::vector<std::string>& assignments) {
+                                             const std::vector<std::string>& assignments,
+                                             const std::string& site) {
   EffectiveSettings settings;
   for (const Setting& setting : settings_table())
     settings.rows.push_back({&setting, std::string(setting.fallback), std::string(kDefault), ""});
@@ -63,15 +77,15 @@ Result<EffectiveSettings> effective_settings(const Environment& environment,
   Environment where = environment;
   for (const std::string& assignment : assignments)
     if (assignment.starts_with("config=")) where.set("HAICHI_CONFIG", assignment.substr(7));
-  const auto found = find_config(where);
+  const auto found = find_config(where, site);
   if (!found) return tl::unexpected(found.error());
   settings.warnings = found->ignored;
+  if (found->site) take_site(*found->site, settings);
   if (found->file) {
     auto given = parse_config(found->file->text, found->file->path);
     if (!given) return tl::unexpected(given.error());
     settings.file = found->file->path;
-    for (FileSetting& one : *given)
-      row_of(settings, one.setting) = {one.setting, std::move(one.value), std::move(one.place), ""};
+    take_file(*given, settings);
   }
   take_environment(environment, settings);
   for (const std::string& assignment : assignments)

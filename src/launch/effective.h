@@ -1,4 +1,4 @@
-// The settings in force: command line over environment over haichi.toml over default.
+// The settings in force: command line over environment over haichi.toml over the site's over default.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/settings.h"
+#include "launch/config_file.h"
 #include "launch/environment.h"
 
 namespace haichi::launch {
@@ -25,9 +26,11 @@ struct EffectiveSettings {
 };
 
 /// `assignments` are the `key=value` words of --set. Fails with EINVAL for an assignment or a
-/// haichi.toml that is wrong; wrong values of the environment are the rows' problems.
+/// haichi.toml that is wrong; wrong values of the environment are the rows' problems. A file of the
+/// site (`site`) that is wrong is ignored with a warning: who calls can't put it right.
 Result<EffectiveSettings> effective_settings(const Environment& environment,
-                                             const std::vector<std::string>& assignments);
+                                             const std::vector<std::string>& assignments,
+                                             const std::string& site = kSiteConfig);
 
 /// Puts what came from haichi.toml and the command line into `environment`, for the shim.
 void export_settings(const EffectiveSettings& settings, Environment& environment);

@@ -1,6 +1,7 @@
 #include "launch/effective.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "launch/config_command.h"
 #include "launch/config_file.h"
@@ -51,6 +52,24 @@ TEST_F(EffectiveTest, TheCommandLineCanNameTheFile) {
   ASSERT_TRUE(settings) << settings.error().text;
   EXPECT_EQ(row(*settings, "io.order").value, "rank");
   EXPECT_EQ(settings->file, file);
+}
+
+TEST_F(EffectiveTest, TheSitesFileIsUnderTheCallersAndNeverStopsAProgram) {
+  if (geteuid() != 0) GTEST_SKIP() << "a file of root's needs root";
+  environment_.set("HAICHI_CONFIG", write("h.toml", "io.window = 2\n"));
+  const std::string site = write("etc/haichi.toml", "io.window = 1\nio.order = \"rank\"\n");
+  const auto settings = effective_settings(environment_, {}, site);
+  ASSERT_TRUE(settings) << settings.error().text;
+  EXPECT_EQ(row(*settings, "io.window").value, "2");
+  EXPECT_EQ(row(*settings, "io.order").value, "rank");
+  EXPECT_EQ(row(*settings, "io.order").source, site + ":2");
+
+  write("etc/haichi.toml", "io.order = \"rank\"\nof.next.year = 1\n");
+  const auto later = effective_settings(environment_, {}, site);
+  ASSERT_TRUE(later) << later.error().text;
+  EXPECT_EQ(row(*later, "io.order").source, "default");
+  ASSERT_EQ(later->warnings.size(), 1u);
+  EXPECT_THAT(later->warnings[0], HasSubstr(site + ":2: unknown key of.next.year"));
 }
 
 TEST_F(EffectiveTest, AWrongVariableIsAProblemAndAnUnknownOneAWarning) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/version.h"
 #include "launch/commands.h"
 #include "launch/exec.h"
 
@@ -22,8 +23,7 @@ constexpr std::string_view kHelp =
     "  config   list the settings, their values, and where each came from\n"
     "  simulate what if an exchange ran on another machine, with the ranks placed like so\n"
     "\n"
-    "Other commands are handed to the checkout that this program was built in: see ./haichi "
-    "--help.\n"
+    "Other commands are handed to the script `haichi` around this program: see haichi --help.\n"
     "haichi COMMAND --help says more; --version prints the version.\n";
 
 // The directory of this program's file.
@@ -48,7 +48,7 @@ int dispatch(std::string_view command, Invocation invocation) {
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "--version") {
-    puts("haichi " HAICHI_VERSION);
+    printf("haichi %s\n", haichi::kVersion);
     return 0;
   }
   if (command == "--help" || command == "-h") {

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/version.h"
+
 namespace haichi::launch {
 namespace {
 
@@ -119,7 +121,7 @@ std::string simulations_as_json(const SimulateRequest& request,
     results.push_back(std::move(result));
   }
   const Json document = {{"schema", "haichi.simulation/1"},
-                         {"haichi", HAICHI_VERSION},
+                         {"haichi", kVersion},
                          {"pattern", pattern.name},
                          {"placement", request.placement},
                          {"machine", machine_as_json(request.machine)},

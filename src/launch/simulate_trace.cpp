@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/version.h"
 #include "placement/formats.h"
 
 namespace haichi::launch {
@@ -101,7 +102,7 @@ std::string SimulatedTrace::as_report(const std::string& command, const patterns
                      {"bytes_between", between}};
   const Json report = {
       {"schema", "haichi.report/1"},
-      {"haichi", HAICHI_VERSION},
+      {"haichi", kVersion},
       {"program",
        {{"command", command},
         {"ranks", placement_.ranks()},

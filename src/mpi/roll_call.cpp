@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 #include "mpi/end_job.h"
@@ -55,6 +56,21 @@ void tell_of(const std::vector<int>& silent, int64_t silent_ns, std::string_view
       "no answer in {:.3g} s from rank {} of the job: started without haichi? {} Have the launcher "
       "give all ranks the same LD_PRELOAD, or set HAICHI_DISABLE=1 for all",
       double(silent_ns) / 1e9, ranks, what_now);
+}
+
+/// What a rank says first: which haichi it has. Positive, and never 1, which says no more than yes.
+int64_t own_version() {
+  uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char letter : std::string_view(kVersion))
+    hash = (hash ^ uint8_t(letter)) * 1099511628211u;
+  return int64_t(hash >> 2 | 2);
+}
+
+void tell_of_other_version(int rank) {
+  log(LogLevel::warn,
+      "rank {} has another version of haichi than this one ({}): the program goes on without haichi "
+      "on all ranks. Have the launcher give all ranks the same one",
+      rank, kVersion);
 }
 
 class Call {
@@ -167,11 +183,17 @@ bool all_have_haichi(int64_t wait_ns) {
   if (branch.above >= 0) above = {branch.above};
   Call call(wait_ns);
 
-  // Everybody learns which of those next to it in the tree are there.
-  for (int parent : above) call.tell(parent, 1);
-  const auto here = call.listen(branch.below, 1, [&](int child) { call.tell(child, 1); });
-  for (size_t i = 0; i < here.size(); ++i)
+  // Everybody learns which of those next to it in the tree are there, and what they have.
+  const int64_t own = own_version();
+  bool same = true;
+  for (int parent : above) call.tell(parent, own);
+  const auto here = call.listen(branch.below, 1, [&](int child) { call.tell(child, own); });
+  for (size_t i = 0; i < here.size(); ++i) {
     (here[i] < 0 ? absent : below).push_back(branch.below[i]);
+    if (here[i] < 0 || here[i] == own) continue;
+    same = false;
+    tell_of_other_version(branch.below[i]);
+  }
   tell_of(absent, wait_ns, "The program goes on without haichi on all ranks.");
   if (!above.empty() && call.listen(above, 2)[0] < 0) {
     tell_of(above, 2 * wait_ns,
@@ -182,7 +204,7 @@ bool all_have_haichi(int64_t wait_ns) {
 
   // These have haichi and will answer. Who gave up here would go on without haichi, and the others
   // with it: they would wait for each other for ever.
-  bool all = absent.empty();
+  bool all = absent.empty() && same;
   for (int64_t answer : call.listen(below, kAsLongAsItTakes)) all = all && answer == 1;
   if (!above.empty()) {
     call.tell(branch.above, all);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/version.h"
 #include "generated/real.h"
 #include "mpi/collective_report.h"
 #include "mpi/compat/handles.h"
@@ -435,7 +436,7 @@ void write_on_rank_0(Runtime& runtime, const Texts& texts) {
   for (size_t n = 0; n < nodes; ++n) names.push_back(runtime.world.node_name(int(n)));
   const json report = {
       {"schema", "haichi.report/1"},
-      {"haichi", HAICHI_VERSION},
+      {"haichi", kVersion},
       {"program",
        {{"command", command_line()},
         {"ranks", runtime.world.ranks()},

@@ -47,6 +47,7 @@ def test_our_own_deps_txt_is_well_formed_and_gives_every_reason() -> None:
         "build",
         "mpi",
         "demo",
+        "install",
         "tests",
         "sources",
         "fresh",

@@ -56,6 +56,25 @@ def test_one_rank_with_haichi_switched_off(mpi: Mpi, tmp_path: Path) -> None:
     assert "no answer in 1 s from rank 1 of the job" in done.stderr
 
 
+@pytest.mark.parametrize("other", mpis.slow_but([RANKS - 1], [0]))
+def test_one_rank_with_another_version(mpi: Mpi, other: int, tmp_path: Path) -> None:
+    """A site that puts a new version in place while a job starts: nobody takes part in what the
+    other one means by it."""
+    env = mpi.preload(HAICHI_START_WAIT="1", HAICHI_REPORT=str(tmp_path / "report.json"))
+    own = [word for word in env["LD_PRELOAD"].split(":") if "libhaichi" in word]
+    later = tmp_path / Path(own[0]).name
+    text = Path(own[0]).read_bytes()
+    assert text.count(b"\0000.1.0\0") == 1
+    later.write_bytes(text.replace(b"\0000.1.0\0", b"\0000.9.9\0"))
+    preload = env["LD_PRELOAD"].replace(own[0], str(later))
+    argv = [mpi.compile(HERE / "lone_rank.c"), tmp_path / "data"]
+    started = ["sh", "-c", START, "start", str(other), preload, *argv]
+    done = mpi.run(RANKS, started, env, timeout=60, check=True)
+    assert done.stdout.count("right") == RANKS
+    assert "has another version of haichi than this one" in done.stderr
+    assert not (tmp_path / "report.json").exists()
+
+
 def test_nobody_gives_up_on_one_that_has_answered(mpi: Mpi, tmp_path: Path) -> None:
     """Ranks that waited for the last word of the roll call went on without haichi, and the others
     with it: they waited for each other for ever."""
