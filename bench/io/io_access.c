@@ -46,21 +46,20 @@ static void check_posix(int64_t result, const char* call) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void contiguous_open(bench_file_t* file, const bench_options_t* options,
-                            const bench_pattern_t* pattern, int writing) {
+void bench_open_posix(bench_file_t* file, const bench_options_t* options,
+                      const bench_pattern_t* pattern, int writing) {
   (void)pattern;
   file->descriptor = open(options->file, writing ? O_CREAT | O_RDWR : O_RDONLY, 0666);
   check_posix(file->descriptor, options->file);
 }
 
-static int64_t contiguous_transfer(bench_file_t* file, const bench_pattern_t* pattern, int writing,
-                                   unsigned char* memory) {
+int64_t bench_transfer_posix(const bench_file_t* file, int writing, unsigned char* memory,
+                             int64_t bytes, int64_t at) {
   int64_t moved = 0;
-  while (moved < pattern->memory_bytes) {
-    const size_t left = (size_t)(pattern->memory_bytes - moved);
-    const off_t at = pattern->displacement + moved;
-    const ssize_t step = writing ? pwrite(file->descriptor, memory + moved, left, at)
-                                 : pread(file->descriptor, memory + moved, left, at);
+  while (moved < bytes) {
+    const size_t left = (size_t)(bytes - moved);
+    const ssize_t step = writing ? pwrite(file->descriptor, memory + moved, left, at + moved)
+                                 : pread(file->descriptor, memory + moved, left, at + moved);
     check_posix(step, writing ? "pwrite" : "pread");
     if (step == 0) break;
     moved += step;
@@ -68,9 +67,14 @@ static int64_t contiguous_transfer(bench_file_t* file, const bench_pattern_t* pa
   return moved;
 }
 
-static void contiguous_close(bench_file_t* file) { check_posix(close(file->descriptor), "close"); }
+void bench_close_posix(bench_file_t* file) { check_posix(close(file->descriptor), "close"); }
 
-const bench_access_t bench_contiguous = {contiguous_open, contiguous_transfer, contiguous_close};
+static int64_t contiguous_transfer(bench_file_t* file, const bench_pattern_t* pattern, int writing,
+                                   unsigned char* memory) {
+  return bench_transfer_posix(file, writing, memory, pattern->memory_bytes, pattern->displacement);
+}
+
+const bench_access_t bench_contiguous = {bench_open_posix, contiguous_transfer, bench_close_posix};
 
 static bench_run_t the_run(const void* context, int64_t k) {
   (void)k;

@@ -49,9 +49,11 @@ static void print_usage(const char* program, const bench_flag_t* flags) {
              flag->choices ? ": " : "", flag->help);
     printf(
         "  --op               write|read|both (both); read expects the file of a write\n"
-        "  --access           collective|contiguous (collective); contiguous is the limit: the "
-        "same\n"
-        "                     bytes of each rank by one pwrite or pread, rank after rank\n"
+        "  --access           collective|contiguous|by-hand (collective); contiguous is the "
+        "limit:\n"
+        "                     the same bytes of each rank by one pwrite or pread, rank after "
+        "rank;\n"
+        "                     by-hand what a user wrote in place of MPI-IO, if the pattern has it\n"
         "  --repetitions      how often in this process (1)\n"
         "  --seconds          no more writes, or reads, once these have taken so long (no limit)\n"
         "  --hint KEY=VALUE   an MPI_Info hint for the file; repeatable\n"
@@ -98,6 +100,8 @@ static int parse_choice(const char* name, const char* choices, const char* word)
   return index;
 }
 
+static const char* const kAccesses = "collective|contiguous|by-hand";
+
 static void parse_own(const bench_flag_t* flags, const char* name, const char* value) {
   const bench_flag_t* flag = flags;
   while (flag->name && strcmp(flag->name, name) != 0) ++flag;
@@ -140,7 +144,7 @@ void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options
       options->write = index != 1;
       options->read = index != 0;
     } else if (strcmp(name, "access") == 0) {
-      options->contiguous = parse_choice(name, "collective|contiguous", value);
+      options->access = parse_choice(name, kAccesses, value);
     } else {
       parse_own(flags, name, value);
     }
@@ -218,7 +222,8 @@ static double end_part(MPI_Comm node, double begin) {
 // Opens, writes or reads once and closes.
 static outcome_t operation(const bench_options_t* options, const bench_pattern_t* pattern,
                            int writing, unsigned char* memory, int64_t bytes) {
-  const bench_access_t* access = options->contiguous ? &bench_contiguous : &bench_collective;
+  const bench_access_t* const ways[] = {&bench_collective, &bench_contiguous, pattern->by_hand};
+  const bench_access_t* access = ways[options->access];
   outcome_t outcome = {0, 0, 0, 0};
   bench_file_t file;
   double begin = begin_part();
@@ -264,6 +269,7 @@ static void print_outcome(const char* name, int repetition, const outcome_t* out
 
 static void print_head(const bench_options_t* options, const bench_pattern_t* pattern,
                        int64_t bytes) {
+  static const char* const names[] = {"collective", "contiguous", "by-hand"};
   char library[MPI_MAX_LIBRARY_VERSION_STRING];
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -271,9 +277,8 @@ static void print_head(const bench_options_t* options, const bench_pattern_t* pa
       "{\"program\": \"%s\", \"mpi\": \"%s\", \"ranks\": %d, \"shape\": %s, "
       "\"access\": \"%s\", \"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, "
       "\"results\": [",
-      pattern->program, library_name(library), ranks, pattern->shape,
-      options->contiguous ? "contiguous" : "collective", (long long)bytes,
-      (long long)pattern->file_bytes, options->verify ? "true" : "false");
+      pattern->program, library_name(library), ranks, pattern->shape, names[options->access],
+      (long long)bytes, (long long)pattern->file_bytes, options->verify ? "true" : "false");
 }
 
 static int64_t sum_over_ranks(int64_t value) {
@@ -317,7 +322,9 @@ static int64_t measure(const bench_options_t* options, const bench_pattern_t* pa
 
 int bench_run(const bench_options_t* options, const bench_pattern_t* pattern) {
   const int64_t own = payload(pattern);
-  if (!options->contiguous) return measure(options, pattern, own) != 0;
+  if (options->access == kByHand && !pattern->by_hand)
+    bench_refuse("--access by-hand: nobody has written this pattern by hand");
+  if (options->access != kContiguously) return measure(options, pattern, own) != 0;
   bench_run_t run;
   const bench_pattern_t packed = bench_packed(pattern, own, &run);
   return measure(options, &packed, own) != 0;

@@ -2,7 +2,7 @@
 //
 // A program describes its pattern (views, memory and the runs of bytes that connect them) and hands
 // it to bench_run, which writes and reads the file with MPI_File_write_all and MPI_File_read_all
-// (or, to have a limit to compare with, contiguously without MPI-IO: io_access.h), checks every
+// (or, to have something to compare with, without MPI-IO: io_access.h), checks every
 // byte and prints one JSON line. The programs know nothing of haichi.
 //
 // Errors: bad options end the program with one line on standard error and exit code 2; an MPI call
@@ -19,6 +19,9 @@ typedef struct {
   int64_t size;    // bytes
 } bench_run_t;
 
+// How the bytes get into the file; see io_access.h.
+typedef struct bench_access bench_access_t;
+
 // What one rank writes and reads. Offsets and sizes are bytes.
 typedef struct {
   const char* program;
@@ -32,13 +35,17 @@ typedef struct {
   // The k-th run, 0 <= k < runs; all runs together are the rank's data.
   bench_run_t (*run_at)(const void* context, int64_t k);
   const void* context;
+  const bench_access_t* by_hand;  // what somebody wrote in place of MPI-IO, or NULL
 } bench_pattern_t;
+
+// Ways to access the file, in the order of the words of --access.
+enum { kCollectively, kContiguously, kByHand };
 
 // What every measurement can be told on its command line.
 typedef struct {
   const char* file;
   int write, read, verify;
-  int contiguous;  // each rank's bytes by one pwrite or pread, instead of collectively
+  int access;  // kCollectively, ...
   int repetitions;
   double seconds;  // of writes, or of reads, after which no further one begins
   MPI_Info hints;

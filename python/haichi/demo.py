@@ -1,8 +1,10 @@
 """`haichi demo`: the main job, from a program that nobody changed to the page that shows what
 haichi did under it.
 
-HPIO's pattern (paper 000, section 4.2) and a parallel HDF5 write, 16 ranks on 4 nodes: first the
-MPI library alone, then under haichi with its settings. Every file is compared byte by byte.
+HPIO's pattern (paper 000, section 4.2), a lattice as users complain of (pmodels/mpich#7935) and a
+parallel HDF5 write, 16 ranks on 4 nodes: first the MPI library alone, then under haichi with its
+settings. Another complaint (pmodels/mpich#6985) on this machine alone. Every file is compared byte
+by byte.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,9 +24,9 @@ from haichi import lab, mpi, paths
 from haichi.lab import LabError
 from haichi.measure import cases, record, trial
 from haichi.measure.model import Measurement
-from haichi.measure.patterns import Hpio
+from haichi.measure.patterns import Gapped, Hpio, Lattice
 from haichi.measure.places import Place, temporary_lab, temporary_machine
-from haichi.measure.trial import DEFAULT, STOCK, choice
+from haichi.measure.trial import BY_HAND, DEFAULT, STOCK, choice
 from haichi.report import html
 from haichi.report.cli import write_text
 from haichi.report.load import ReportError, load
@@ -34,6 +37,7 @@ NODES, PER_NODE = 4, 4
 RATE = "100mbit"
 REGIONS = 1500  # of a rank, in the lab
 REGIONS_ON_ONE_MACHINE = 200
+RANKS_ALONE = 4
 CANNOT_SHOW = (
     "On one machine the ranks share its memory: this shows that every byte is right, and what "
     "haichi would send between the nodes (the matrix of the page), but not what it saves. No link "
@@ -125,18 +129,31 @@ def _measure(
     def progress(text: str) -> None:
         console.print(f"[dim]{text}[/dim]")
 
-    with cases.scratch(place) as keep:
+    with ExitStack() as stack:
+        keep = stack.enter_context(cases.scratch(place))
         trials = cases.pattern_trials(plan, shape, mpis, variants, limit=cases.limit_of_cut)
         hdf5, left_out = cases.hdf5_trials(plan, (STOCK, DEFAULT), Path(keep))
+        lattice = cases.pattern_trials(
+            plan, Lattice(ranks), mpis, (STOCK, BY_HAND, DEFAULT), limit=cases.limit_of_best
+        )
+        alone = stack.enter_context(temporary_machine())
+        gapped = cases.pattern_trials(
+            replace(plan, place=alone, ranks=RANKS_ALONE),
+            Gapped(RANKS_ALONE),
+            mpis,
+            (STOCK, DEFAULT),
+            title=f"{Gapped(RANKS_ALONE)}, {RANKS_ALONE} ranks on one node",
+        )
+        all_trials = [*trials, *lattice, *gapped, *hdf5]
         for reason in left_out:
             console.print(f"left out: {reason}")
-        trial.interleaved([*trials, *hdf5], repetitions, progress)
+        trial.interleaved(all_trials, repetitions, progress)
     environment.load_after = record.load()
     return Measurement(
         what="demo",
         repetitions=repetitions,
         environment=environment,
-        cases=[case for case, _ in [*trials, *hdf5]],
+        cases=[case for case, _ in all_trials],
         reports=[str(path) for path in sorted(out.glob("*-*.json"))],
     )
 

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 from haichi.measure import network, one_node
 from haichi.measure.content import wrong_bytes
-from haichi.measure.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
+from haichi.measure.patterns import (
+    Block3d,
+    Contiguous,
+    Gapped,
+    Hpio,
+    Lattice,
+    Pattern,
+    cells,
+    grid_of,
+)
 from test_hpio import program
 
 SMALL: list[Pattern] = [
@@ -18,6 +27,8 @@ SMALL: list[Pattern] = [
     Hpio(4, 7, 24, 9, layout="contiguous"),
     Hpio(4, 50, 64, 0, memory="contiguous"),
     Block3d((5, 7, 6), (2, 2, 1), ghost=1),
+    Lattice(4, (4, 6, 3, 5), 10),
+    Gapped(4, 3, 5, 7, 9),
     Block3d((4, 7, 6), (1, 2, 2), cell=40, ghost=0),
     cells(4, (3, 4, 6)),
     Contiguous(4, 5000),
@@ -40,6 +51,29 @@ def test_the_program_writes_what_the_model_says(
     assert line["bytes"] == sum(map(len, offsets)) == len(set().union(*offsets))
     assert line["file_bytes"] == pattern.file_bytes == max(map(max, offsets)) + 1
     assert wrong_bytes(pattern, file)[0] == 0
+
+
+def test_the_lattice_by_hand_is_the_same_file(mpi: mpis.Mpi, tmp_path: Path) -> None:
+    """Parts that end in the middle of a block, and blocks that do not fill a line."""
+    pattern = Lattice(4, (6, 2, 5, 3), 10)
+    words = [program(mpi, "lattice"), "--file", tmp_path / "file", *pattern.arguments()]
+    mpi.run(4, [*words, "--access", "by-hand"], mpi.stock(), timeout=60, check=True)
+    assert wrong_bytes(pattern, tmp_path / "file") == (0, 0)
+
+
+@pytest.mark.parametrize("pattern", [Lattice(4), Gapped(4)], ids=str)
+def test_what_users_complain_of_is_haichis_and_right(
+    mpi: mpis.Mpi, pattern: Pattern, tmp_path: Path
+) -> None:
+    """pmodels/mpich#7935 and #6985 at the size of the demo, on two nodes as haichi is told."""
+    report = tmp_path / "report.json"
+    placement = mpis.ROOT / "machines" / "placements" / "two-nodes.taskmap"
+    env = mpi.preload(HAICHI_REPORT=str(report), HAICHI_PLACEMENT=str(placement))
+    words = [program(mpi, pattern.program), "--file", tmp_path / "file", *pattern.arguments()]
+    mpi.run(4, words, env, timeout=120, check=True)
+    assert wrong_bytes(pattern, tmp_path / "file") == (0, 0)
+    calls = json.loads(report.read_text())["files"][0]["calls"]
+    assert [call["handled"] for call in calls] == [True, True]
 
 
 @pytest.mark.parametrize("pattern", [p for p in SMALL if isinstance(p, Block3d)], ids=str)

@@ -94,7 +94,7 @@ def pattern_trials(
         options = [program_of(pattern.program, which), *pattern.arguments(), *more]
         program = Program(title or str(pattern), which, partial(_with_file, options))
         for variant in variants:
-            check = _remove if variant.arguments else partial(check_content, pattern)
+            check = _remove if variant is trial.LIMIT else partial(check_content, pattern)
             made = plan.make(program, variant, check, pattern.program)
             made[0].limit_s = limit(plan, pattern, variant) if limit else None
             trials.append(made)

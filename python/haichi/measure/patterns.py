@@ -1,6 +1,6 @@
 """The access patterns of the measurement programs as numbers: where each rank's bytes lie.
 
-The models of bench/io/hpio.c and bench/io/block3d.c, which check their own bytes; from the models
+The models of the programs in bench/io, which check their own bytes; from the models
 follow what must cross a network (links.py) and what belongs into a file (content.py). Sizes and
 offsets are bytes. Source of HPIO: paper 000, section 4.2.
 """
@@ -8,7 +8,7 @@ offsets are bytes. Source of HPIO: paper 000, section 4.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -167,6 +167,102 @@ class Block3d:
 
 
 @dataclass(frozen=True)
+class Lattice:
+    """A 4-D lattice of `site` bytes a site, the last dimension fastest, cut into blocks of equal
+    size, one a rank: https://github.com/pmodels/mpich/issues/7935."""
+
+    ranks: int
+    lattice: tuple[int, int, int, int] = (16, 16, 16, 16)
+    site: int = 144
+    program = "lattice"
+
+    def arguments(self) -> list[str]:
+        """See Pattern."""
+        sizes = dict(zip(("nt", "nz", "ny", "nx"), self.lattice, strict=True))
+        return _options({**sizes, "site": self.site})
+
+    def __str__(self) -> str:
+        """Lattice and site."""
+        return f"4-D lattice {'×'.join(map(str, self.lattice))} of {self.site} B"
+
+    @property
+    def file_bytes(self) -> int:
+        """See Pattern."""
+        return math.prod(self.lattice) * self.site
+
+    @property
+    def piece(self) -> int:
+        """See Pattern: a line of a block."""
+        return self.lattice[3] // grid_of(self.ranks, 4)[3] * self.site
+
+    @property
+    def period(self) -> int:
+        """See Pattern: a volume of one t."""
+        return math.prod(self.lattice[1:]) * self.site
+
+    def begins(self, rank: int) -> Offsets:
+        """See Pattern."""
+        grid = grid_of(self.ranks, 4)
+        at = np.unravel_index(rank, grid)
+        t, z, y, x = (
+            np.arange(n // g * int(a), n // g * (int(a) + 1), dtype=np.int64)
+            for n, a, g in zip(self.lattice, at, grid, strict=True)
+        )
+        planes = t[:, None] * self.lattice[1] + z[None, :]
+        lines = planes[:, :, None] * self.lattice[2] + y[None, None, :]
+        return (lines.ravel() * self.lattice[3] + x[0]) * self.site
+
+
+@dataclass(frozen=True)
+class Gapped:
+    """2-D arrays one after the other, each cut into blocks of `rows` rows of `row` bytes, and `gap`
+    bytes in the middle of the buffer: https://github.com/pmodels/mpich/issues/6985."""
+
+    ranks: int
+    arrays: int = 64
+    rows: int = 4096
+    row: int = 8
+    gap: int = 16
+    program = "gapped"
+
+    def arguments(self) -> list[str]:
+        """See Pattern."""
+        return _options(
+            {"arrays": self.arrays, "rows": self.rows, "row": self.row, "gap": self.gap}
+        )
+
+    def __str__(self) -> str:
+        """Rows and gap."""
+        return f"rows of {self.row} B, a gap of {self.gap} B in the buffer"
+
+    @property
+    def _grid(self) -> tuple[int, ...]:
+        return grid_of(self.ranks, 2)
+
+    @property
+    def piece(self) -> int:
+        """See Pattern."""
+        return self.row
+
+    @property
+    def period(self) -> int:
+        """See Pattern: a row of an array."""
+        return self.row * self._grid[1]
+
+    @property
+    def file_bytes(self) -> int:
+        """See Pattern."""
+        return self.arrays * self.rows * self.row * self.ranks
+
+    def begins(self, rank: int) -> Offsets:
+        """See Pattern."""
+        down, across = np.unravel_index(rank, self._grid)
+        array = np.arange(self.arrays, dtype=np.int64) * (self.rows * self._grid[0])
+        row = np.arange(self.rows, dtype=np.int64) + int(down) * self.rows
+        return (array[:, None] + row[None, :]).ravel() * self.period + int(across) * self.row
+
+
+@dataclass(frozen=True)
 class Contiguous:
     """`size` bytes a rank, one after the other: what MPI-IO is best at without help."""
 
@@ -206,18 +302,19 @@ def _options(values: Mapping[str, object]) -> list[str]:
     return [word for name, value in values.items() for word in (f"--{name}", str(value))]
 
 
-def grid_of(ranks: int) -> tuple[int, int, int]:
+def grid_of(ranks: int, axes: int = 3) -> tuple[int, ...]:
     """As even a grid as there is, most blocks first: as MPI_Dims_create makes it."""
-    return min(
-        (
-            (a, b, ranks // a // b)
-            for a in range(1, ranks + 1)
-            if ranks % a == 0
-            for b in range(1, ranks // a + 1)
-            if ranks // a % b == 0 and a >= b >= ranks // a // b
-        ),
-        key=lambda g: (g[0] - g[2], g[0] - g[1]),
-    )
+    return min(_grids(ranks, axes, ranks), key=lambda g: [g[0] - blocks for blocks in reversed(g)])
+
+
+def _grids(ranks: int, axes: int, most: int) -> Iterator[tuple[int, ...]]:
+    if axes == 1:
+        yield from [(ranks,)] if ranks <= most else []
+        return
+    for first in range(1, most + 1):
+        if ranks % first == 0:
+            for rest in _grids(ranks // first, axes - 1, first):
+                yield (first, *rest)
 
 
 def cells(ranks: int, array: tuple[int, int, int]) -> Block3d:

@@ -35,6 +35,8 @@ STOCK = Variant("stock", haichi=False)
 DEFAULT = Variant("haichi")
 # The same bytes of each rank in one contiguous pwrite or pread: what no rearranging can undercut.
 LIMIT = Variant("limit", haichi=False, arguments=("--access", "contiguous"))
+# What a user wrote in place of MPI-IO, where a pattern has it: the same bytes at the same places.
+BY_HAND = Variant("by hand", haichi=False, arguments=("--access", "by-hand"))
 
 
 def choice(
