@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from haichi_bootstrap import arrows, building, packages, paths, shell
+from haichi_bootstrap import arrows, building, commits, packages, paths, shell
 from haichi_bootstrap.shell import Stop
 
 SRC = paths.ROOT / "src"
@@ -40,6 +40,7 @@ def check(*, tidy: bool = False) -> int:
         ("headers", "each compiles by itself", lambda: _headers(folder, code)),
         ("sizes", f"files {MOST_LINES} lines, headers {MOST_HEADER_LINES}", lambda: sizes(files)),
         ("white space", "none at the end of a line", lambda: white_space(files)),
+        ("commits", "as CONTRIBUTING.md has them", commits.problems),
     ]
     if tidy:
         checks.append(("clang-tidy", "the checks of .clang-tidy", lambda: _tidy(folder, code)))

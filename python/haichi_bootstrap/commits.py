@@ -1,0 +1,39 @@
+"""How commits are written: CONTRIBUTING.md, "Commits"."""
+
+from collections.abc import Iterable, Iterator
+
+from haichi_bootstrap import paths, shell
+
+SINCE = "2026-11-26T17:42:00Z"  # older ones were written before the rule
+LONGEST_SUBJECT = 72
+# What a subject begins with; another verb is added here by whoever needs it.
+VERBS = """
+Abandon Add Agree Allow Answer Ask Avoid Bound Build Call Check Choose Compare Compile Copy Correct
+Count Cut Decide Decode Describe Document Draw Drop End Extend Fix Follow Free Gather Give Guard
+Handle Hold Install Join Keep Leave Let Limit List Load Lock Make Map Mark Measure Merge Move Name
+Open Parse Part Pass Plan Print Put Raise Read Record Reduce Refuse Release Remove Rename Replace
+Report Require Restore Retry Return Reuse Revert Run Say Send Separate Set Show Simulate Skip Sort
+Split Start State Stop Store Support Take Tell Test Time Treat Try Turn Update Use Wait Warn Write
+"""
+
+
+def problems() -> Iterator[str]:
+    """What is wrong with the commits that this checkout has; nothing where git knows none."""
+    form = "--format=%h%x00%s%x00%b%x01"
+    log = ["git", "-C", paths.ROOT, "log", "--no-merges", f"--since={SINCE}", form]
+    for entry in (shell.output(log) or "").split("\1"):
+        if entry.strip():
+            commit, subject, body = entry.strip("\n").split("\0")
+            yield from (f"{commit}: {problem}" for problem in of_message(subject, body))
+
+
+def of_message(subject: str, body: str) -> Iterable[str]:
+    """What is wrong with one message."""
+    if len(subject) > LONGEST_SUBJECT:
+        yield f"the subject has {len(subject)} characters, at most {LONGEST_SUBJECT}: {subject}"
+    if subject.split()[:1] and subject.split()[0] not in VERBS.split():
+        yield f"the subject does not begin with a verb in the imperative (VERBS): {subject}"
+    if subject.endswith("."):
+        yield f"a subject has no full stop: {subject}"
+    if not body.startswith("Problem: "):
+        yield f"the body does not begin with 'Problem: ': {subject}"
