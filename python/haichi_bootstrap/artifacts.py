@@ -56,7 +56,8 @@ def wheel() -> Path:
         "CMAKE_C_COMPILER_LAUNCHER": "",
         **packages.on_path(),
     }
-    pip = [paths.PYTHON, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", stage, paths.ROOT]
+    pip = [paths.PYTHON, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", stage]
+    pip += [f"--config-settings=build-dir={paths.BUILD / 'portable'}", paths.ROOT]
     shell.must(pip, "pip wheel", log, env)
     made = next(stage.glob("*.whl"))
     shell.step("auditwheel", "looks whether it needs nothing that is newer")

@@ -99,6 +99,15 @@ std::string config_as_toml(const EffectiveSettings& settings) {
   return text;
 }
 
+std::string config_as_environment(const EffectiveSettings& settings) {
+  Environment environment;
+  export_settings(settings, environment);
+  std::string text;
+  for (const std::string& entry : environment.entries())
+    if (entry.find('\n') == entry.npos) text += entry + "\n";
+  return text;
+}
+
 std::string config_as_manual() {
   std::string text =
       "# haichi-environment(7)\n\n"
@@ -121,13 +130,14 @@ std::string config_as_manual() {
 }
 
 int config_command(Invocation invocation) {
-  bool json = false, toml = false, manual = false;
+  bool json = false, toml = false, variables = false, manual = false;
   std::vector<std::string> assignments;
   CLI::App app("Lists haichi's settings, their values here, and where each came from.",
                "haichi config");
   auto* form = app.add_option_group("form");
   form->add_flag("--json", json, "As JSON (haichi.settings/1)");
   form->add_flag("--toml", toml, "As a haichi.toml");
+  form->add_flag("--env", variables, "What haichi.toml says, as lines NAME=VALUE");
   form->add_flag("--man", manual, "As the manual page haichi-environment(7), in Markdown");
   form->require_option(0, 1);
   try {
@@ -144,9 +154,10 @@ int config_command(Invocation invocation) {
   }
   const auto settings = effective_settings(invocation.environment, assignments);
   if (!settings) return refuse(kConfig, settings.error().text);
-  const std::string text = json   ? config_as_json(*settings)
-                           : toml ? config_as_toml(*settings)
-                                  : config_as_table(*settings);
+  const std::string text = json        ? config_as_json(*settings)
+                           : toml      ? config_as_toml(*settings)
+                           : variables ? config_as_environment(*settings)
+                                       : config_as_table(*settings);
   fputs(text.c_str(), stdout);
   fflush(stdout);
   int code = 0;

@@ -126,8 +126,9 @@ Result<FoundConfig> find_config(const Environment& environment, const std::strin
     Candidate candidate = come_across(place, geteuid());
     if (candidate.unreadable) return fail(EINVAL, "{}", candidate.why);
     if (!candidate.why.empty())
-      found.ignored.push_back(fmt::format(
-          "{} is ignored: {}; HAICHI_CONFIG={} takes it all the same", place, candidate.why, place));
+      found.ignored.push_back(
+          fmt::format("{} is ignored: {}; HAICHI_CONFIG={} takes it all the same", place,
+                      candidate.why, place));
     if (!candidate.file) continue;
     found.file = std::move(candidate.file);
     break;

@@ -44,8 +44,8 @@ Result<FoundConfig> find_config(const Environment& environment,
                                 const std::string& site = kSiteConfig);
 
 /// Why a haichi.toml that was only come across may not be obeyed, with what to do; empty if it may.
-/// `caller` is the user whose it must be: who calls, or root for the site's. `entry` is what stands in the folder, perhaps a link, `file` what was
-/// opened.
+/// `caller` is the user whose it must be: who calls, or root for the site's. `entry` is what stands
+/// in the folder, perhaps a link, `file` what was opened.
 std::string distrusted(const struct stat& folder, const struct stat& entry, const struct stat& file,
                        uid_t caller);
 

@@ -1,4 +1,5 @@
-// The settings in force: command line over environment over haichi.toml over the site's over default.
+// The settings in force: command line over environment over haichi.toml over the site's over
+// default.
 #pragma once
 
 #include <string>

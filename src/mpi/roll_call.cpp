@@ -68,7 +68,8 @@ int64_t own_version() {
 
 void tell_of_other_version(int rank) {
   log(LogLevel::warn,
-      "rank {} has another version of haichi than this one ({}): the program goes on without haichi "
+      "rank {} has another version of haichi than this one ({}): the program goes on without "
+      "haichi "
       "on all ranks. Have the launcher give all ranks the same one",
       rank, kVersion);
 }

@@ -1,14 +1,15 @@
-// Whether all ranks of the job have haichi, and the same version of it. One that was started without
-// it (another program of the same job, linked statically, or an environment that the launcher did not
-// pass on) takes part in nothing that haichi does at MPI_Init: the others would wait for it for ever.
+// Whether all ranks of the job have haichi, and the same version of it. One that was started
+// without it (another program of the same job, linked statically, or an environment that the
+// launcher did not pass on) takes part in nothing that haichi does at MPI_Init: the others would
+// wait for it for ever.
 #pragma once
 
 #include <cstdint>
 
 namespace haichi::mpi {
 
-/// True on every rank of MPI_COMM_WORLD, or on none that calls it: also where versions differ, whose
-/// ranks would not understand each other (the roll call itself stays as it is from version to
+/// True on every rank of MPI_COMM_WORLD, or on none that calls it: also where versions differ,
+/// whose ranks would not understand each other (the roll call itself stays as it is from version to
 /// version). Waits at most twice `wait_ns` for one that does not call; says on standard error which
 /// ranks do not answer, after a sixth of that and at the end. For further words of one that has
 /// answered it waits as long as it takes.

@@ -75,8 +75,10 @@ __attribute__((no_sanitize("undefined"))) auto guarded(
   } inside(frame);
   try {
     return hook();
+#ifdef __GLIBCXX__  // with LLVM's library no handler sees it
   } catch (const abi::__forced_unwind&) {
     throw;
+#endif
   } catch (const std::exception& error) {
     if (!thrown_by_haichi()) throw;
     report_thrown(name, error.what());

@@ -38,6 +38,14 @@ def test_lists_every_setting_with_its_source(tmp_path: Path) -> None:
     assert list(table) == sorted(table)
 
 
+def test_env_is_what_the_files_say(tmp_path: Path) -> None:
+    file = tmp_path / "site.toml"
+    file.write_text('io.order = "rank"\n[report]\nfile = "a b.json"\n')
+    done = config("--env", env={"HAICHI_CONFIG": str(file), "HAICHI_IO_WINDOW": "4"})
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["HAICHI_IO_ORDER=rank", "HAICHI_REPORT=a b.json"]
+
+
 def test_json_holds_the_whole_table(tmp_path: Path) -> None:
     (tmp_path / "haichi.toml").write_text('[report]\nfile = "r.json"\nevents = 5\n')
     done = mpis.run_bounded(

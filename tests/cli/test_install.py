@@ -72,6 +72,30 @@ def test_the_module_file_finds_the_tree_that_it_lies_in(tree: Path) -> None:
     assert f"{tree}/bin" in done.stdout.replace("\\", "")
 
 
+def test_what_slurm_gives_to_each_task(tree: Path, tmp_path: Path) -> None:
+    """The environment that TaskProlog prints, under a program that nobody changed."""
+    if not shutil.which("mpicc.openmpi"):
+        pytest.skip("no mpicc.openmpi here")
+    settings = tmp_path / "haichi.toml"
+    settings.write_text(f'report.file = "{tmp_path}/report.json"\n')
+    prolog = tree / "share" / "haichi" / "slurm" / "task_prolog.sh"
+    given = {"HAICHI_CONFIG": str(settings), "LD_PRELOAD": ""}
+    assert call(tree, prolog, **given, LOADEDMODULES="gcc/12:cuda/12").stdout == ""
+    loaded = {**given, "LOADEDMODULES": "gcc/12:openmpi/4.1"}
+    assert call(tree, prolog, **loaded, HAICHI_DISABLE="1").stdout == ""
+    printed = call(tree, prolog, **loaded)
+    assert printed.returncode == 0, printed.stderr
+    lines = [line.removeprefix("export ") for line in printed.stdout.splitlines()]
+    task = dict(line.split("=", 1) for line in lines)
+    assert task["LD_PRELOAD"] == f"{tree}/lib/haichi/lib/libhaichi-openmpi.so"
+    call(tree, "mpicc.openmpi", "-o", tmp_path / "first", FIRST / "first.c")
+    exports = [word for name in task for word in ("-x", name)]
+    launch = ["mpiexec.openmpi", "-n", "2", "--oversubscribe", *exports]
+    done = call(tree, *launch, tmp_path / "first", tmp_path / "data", **task)
+    assert done.stdout == "right\n", done.stderr
+    assert (tmp_path / "report.json").exists()
+
+
 def test_nothing_in_it_names_the_checkout(tree: Path) -> None:
     root = str(Path(__file__).parents[2]).encode()
     found = [p for p in tree.rglob("*") if p.is_file() and root in p.read_bytes()]
