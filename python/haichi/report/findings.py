@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from haichi.report.model import Report
+from haichi.report.choices import OF_FILES
+from haichi.report.model import Collective, Report
 from haichi.report.summary import RunSummary, joined_files
 from haichi.report.units import format_bytes, format_seconds, format_share, plural
 
@@ -16,8 +17,13 @@ UNEVEN = 3.0  # times the median
 
 
 def findings(report: Report, facts: RunSummary) -> list[str]:
-    """In order of what they are about: the run, its files, its ranks."""
-    return [*_of_the_run(facts), *_of_files(report), *_of_ranks(facts)]
+    """In order of what they are about: the run, its collectives, its files, its ranks."""
+    return [
+        *_of_the_run(facts),
+        *_of_collectives(report, facts),
+        *_of_files(report),
+        *_of_ranks(facts),
+    ]
 
 
 def _of_the_run(facts: RunSummary) -> Iterator[str]:
@@ -29,6 +35,23 @@ def _of_the_run(facts: RunSummary) -> Iterator[str]:
         f"{format_seconds(facts.wall_s)} ({format_share(facts.access_s, facts.wall_s)})"
     )
     yield f"{took}: there is little to gain by it" if share < LITTLE_SHARE else took
+
+
+def _of_collectives(report: Report, facts: RunSummary) -> Iterator[str]:
+    functions: dict[str, list[Collective]] = {}
+    for each in report.collectives:
+        if not each.collective.startswith(OF_FILES):
+            functions.setdefault(each.collective, []).append(each)
+    for function, entries in functions.items():
+        seconds = sum(each.seconds for each in entries)
+        if seconds > LONG_SHARE * facts.wall_s:
+            most = max(entries, key=lambda each: each.seconds)
+            calls = plural(sum(each.calls for each in entries), "call")
+            yield (
+                f"{function} takes {format_seconds(seconds)} of {format_seconds(facts.wall_s)} "
+                f"({format_share(seconds, facts.wall_s)}) in {calls}, most of it by "
+                f"{most.chosen or 'the library, nothing is chosen yet'}: haichi explain says more"
+            )
 
 
 def _of_files(report: Report) -> Iterator[str]:

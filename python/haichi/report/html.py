@@ -15,6 +15,7 @@ from importlib import resources
 
 from haichi.report.findings import findings
 from haichi.report.gantt import DETAIL, CallEvents, gantt
+from haichi.report.html_choices import choices
 from haichi.report.markup import Child, Markup, table, tag
 from haichi.report.model import Call, File, Report
 from haichi.report.summary import (
@@ -110,6 +111,7 @@ def _run(run: Run, charts: int, detail: int, several: bool) -> Markup:
         _timelines(run, charts, detail),
         _phases(run),
         _traffic(report),
+        choices(report),
         _files(report),
         _settings(report),
         _environment(report),

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from haichi.report.explain import summary_lines
+from haichi.report.choices import summary_lines
 from haichi.report.findings import findings
 from haichi.report.model import Call, File, Report
 from haichi.report.summary import (
