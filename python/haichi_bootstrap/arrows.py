@@ -16,15 +16,22 @@ ARROWS: dict[str, frozenset[str]] = {
     "trace": frozenset({"base"}),
     "placement": frozenset({"base"}),
     "topology": frozenset({"base"}),
+    "report": frozenset({"trace", "placement", "base"}),
     "machine": frozenset({"base"}),
     "plan": frozenset({"machine", "placement", "base"}),
     "collectives": frozenset({"plan", "machine", "topology", "placement", "base"}),
     "mpiio": frozenset({"plan", "machine", "placement", "trace", "base"}),
     "mpi": frozenset(
-        {"collectives", "mpiio", "plan", "machine", "topology", "placement", "trace", "base"}
+        {
+            *("collectives", "mpiio", "plan", "machine", "topology"),
+            *("placement", "report", "trace", "base"),
+        }
     ),
     "preload": frozenset(
-        {"mpi", "collectives", "mpiio", "plan", "machine", "topology", "placement", "trace", "base"}
+        {
+            *("mpi", "collectives", "mpiio", "plan", "machine", "topology"),
+            *("placement", "report", "trace", "base"),
+        }
     ),
     "sim": frozenset({"plan", "machine", "topology", "placement", "base"}),
     "patterns": frozenset(

@@ -41,13 +41,13 @@ AccessClock::~AccessClock() {
     const int64_t bytes = call_ ? bytes_of(*call_) : 0;
     {
       const std::lock_guard guard(state_.runtime.mutex);
-      CollectiveAccesses& all = state_.runtime.accesses;
+      report::CollectiveAccesses& all = state_.runtime.accesses;
       all.calls += call_ != nullptr;
       all.elapsed_ns += elapsed_ns;
       all.bytes += bytes;
     }
     if (call_ && state_.observes()) {
-      CallRecord record = begin_record(state_, call_->name);
+      report::CallRecord record = begin_record(state_, call_->name);
       record.bytes = bytes;
       record.elapsed_ns = elapsed_ns;
       if (state_.rank == 0) record.why.push_back("observed: io.enable is observe");

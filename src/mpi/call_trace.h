@@ -3,14 +3,14 @@
 
 #include "mpi/executor.h"
 #include "mpi/file_state.h"
-#include "mpi/run_report.h"
+#include "report/records.h"
 #include "trace/recorder.h"
 
 namespace haichi::mpi {
 
 /// The record of the next call of a file; its numbers are counted on.
-inline CallRecord begin_record(FileState& state, const char* call) {
-  CallRecord record;
+inline report::CallRecord begin_record(FileState& state, const char* call) {
+  report::CallRecord record;
   {
     const std::lock_guard guard(state.mutex);
     record.index = state.record.calls_seen++;
@@ -21,15 +21,16 @@ inline CallRecord begin_record(FileState& state, const char* call) {
   return record;
 }
 
-inline void keep_record(FileState& state, CallRecord record) {
+inline void keep_record(FileState& state, report::CallRecord record) {
   if (!state.runtime.reports) return;
   const std::lock_guard guard(state.mutex);
-  if (state.record.calls.size() < kMaxCallsListed) state.record.calls.push_back(std::move(record));
+  if (state.record.calls.size() < report::kMaxCallsListed)
+    state.record.calls.push_back(std::move(record));
 }
 
 /// The record of a call that is the MPI library's. `why`: empty on ranks that need not say it.
 inline void record_left(FileState& state, const char* call, std::string why) {
-  CallRecord record = begin_record(state, call);
+  report::CallRecord record = begin_record(state, call);
   if (!why.empty()) record.why.push_back(std::move(why));
   keep_record(state, std::move(record));
 }
@@ -37,7 +38,7 @@ inline void record_left(FileState& state, const char* call, std::string why) {
 /// Collects one call's trace; the recorder and the record are the file's.
 class CallTrace : public ExecutionObserver {
  public:
-  CallTrace(FileState& state, CallRecord& record) : state_(state), record_(record) {}
+  CallTrace(FileState& state, report::CallRecord& record) : state_(state), record_(record) {}
 
   void exchanged(const ExchangeRecord& e) override {
     add(trace::Phase::exchange, e.round, e.begin_ns, e.end_ns, e.bytes_sent);
@@ -64,7 +65,7 @@ class CallTrace : public ExecutionObserver {
 
  private:
   FileState& state_;
-  CallRecord& record_;
+  report::CallRecord& record_;
 };
 
 }  // namespace haichi::mpi

@@ -24,7 +24,7 @@ std::string objection(const Request& own, const Result<AccessSummary>& summary) 
   return "";
 }
 
-void describe(CallRecord& record, const FileState& state, const AccessSummary& summary,
+void describe(report::CallRecord& record, const FileState& state, const AccessSummary& summary,
               const mpiio::WayChoice& choice) {
   if (state.rank != 0 || !state.runtime.reports) return;
   record.bytes = summary.demand.bytes;
@@ -82,7 +82,7 @@ CollectiveOutcome access_alone(FileState& state, const CollectiveCall& call, Req
 /// As the last accesses that the ranks agreed about went, without a word. What this rank cannot do
 /// is the library's, which waits for nobody either.
 CollectiveOutcome access_unasked(MPI_File file, FileState& state, const CollectiveCall& call) {
-  CallRecord record = begin_record(state, call.name);
+  report::CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
   Request request = request_of(
       file, state, call,
@@ -109,7 +109,8 @@ bool waits_for_nobody(const mpiio::WayChoice& choice) {
 
 /// Carries the access out, or finds that it is the library's.
 CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Request& request,
-                            const AccessSummary& summary, CallRecord& record, CallTrace& trace) {
+                            const AccessSummary& summary, report::CallRecord& record,
+                            CallTrace& trace) {
   const mpiio::WayChoice choice = choose(state, call, summary);
   describe(record, state, summary, choice);
   WayTrials& ways = state.group->ways;
@@ -155,7 +156,7 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
     return {};
   }
   if (alone) return access_unasked(file, state, call);
-  CallRecord record = begin_record(state, call.name);
+  report::CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
   Request request = request_of(file, state, call, state.settings_refusal(call.direction));
   CallTrace trace(state, record);

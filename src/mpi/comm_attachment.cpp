@@ -4,9 +4,9 @@
 #include <set>
 
 #include "generated/real.h"
-#include "mpi/collective_report.h"
 #include "mpi/decision_file.h"
 #include "mpi/private_comm.h"
+#include "report/kept.h"
 
 namespace haichi::mpi {
 namespace {
@@ -26,11 +26,12 @@ void keep_records(const CommAttachment& attachment) {
   if (attachment.state) {
     const CommState& state = *attachment.state;
     if (state.rank == 0) write_decisions(state.runtime, state.placement, state.decided());
-    for (CollectiveRecord& record : state.records()) keep_collective_record(std::move(record));
+    for (report::CollectiveRecord& record : state.records())
+      report::keep_collective_record(std::move(record));
   }
   if (attachment.peers)
-    for (CollectiveRecord& record : attachment.peers->records())
-      keep_collective_record(std::move(record));
+    for (report::CollectiveRecord& record : attachment.peers->records())
+      report::keep_collective_record(std::move(record));
 }
 
 // A duplicate has collectives of its own. Not MPI_COMM_NULL_COPY_FN, which in Open MPI is a symbol

@@ -42,11 +42,11 @@ CommPeers::Calls& CommPeers::calls(const CollectiveKey& key) {
   return entry->second;
 }
 
-std::vector<CollectiveRecord> CommPeers::records() const {
-  std::vector<CollectiveRecord> records;
+std::vector<report::CollectiveRecord> CommPeers::records() const {
+  std::vector<report::CollectiveRecord> records;
   if (rank != 0) return records;
   for (const auto& [key, calls] : calls_) {
-    CollectiveRecord record;
+    report::CollectiveRecord record;
     record.collective = key.collective;
     record.ranks = placement.ranks();
     record.nodes = placement.nodes();

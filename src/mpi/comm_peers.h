@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "collectives/nonblocking_choice.h"
-#include "mpi/collective_report.h"
 #include "mpi/comm_state.h"
 #include "mpi/message_tags.h"
 #include "mpi/neighbourhood.h"
 #include "mpi/rank_set.h"
 #include "placement/placement.h"
+#include "report/records.h"
 
 namespace haichi::mpi {
 
@@ -38,7 +38,7 @@ class CommPeers {
   /// The calls of a key, with the choice for them if it is new.
   Calls& calls(const CollectiveKey& key);
   /// What is to be said of this communicator in the report; empty except on its rank 0.
-  std::vector<CollectiveRecord> records() const;
+  std::vector<report::CollectiveRecord> records() const;
 
   const RankSetPtr ranks;
   const placement::Placement& placement;  ///< the ranks'

@@ -204,11 +204,11 @@ std::vector<Decision> CommState::decided() const {
   return decisions;
 }
 
-std::vector<CollectiveRecord> CommState::records() const {
-  std::vector<CollectiveRecord> records;
+std::vector<report::CollectiveRecord> CommState::records() const {
+  std::vector<report::CollectiveRecord> records;
   if (rank != 0) return records;
   for (const auto& [key, tuned] : tuned_) {
-    CollectiveRecord record;
+    report::CollectiveRecord record;
     record.collective = key.collective;
     record.ranks = placement.ranks();
     record.nodes = placement.nodes();

@@ -13,11 +13,11 @@
 #include "collectives/decisions.h"
 #include "collectives/model.h"
 #include "collectives/selection.h"
-#include "mpi/collective_report.h"
 #include "mpi/neighbourhood.h"
 #include "mpi/rank_set.h"
 #include "mpi/runtime.h"
 #include "placement/placement.h"
+#include "report/records.h"
 #include "topology/shape.h"
 
 namespace haichi::mpi {
@@ -62,7 +62,7 @@ class CommState {
   /// What the trials of this run decided, where they have come to an end.
   std::vector<collectives::Decision> decided() const;
   /// What is to be said of this communicator in the report; empty except on its rank 0.
-  std::vector<CollectiveRecord> records() const;
+  std::vector<report::CollectiveRecord> records() const;
 
   Runtime& runtime;
   const MPI_Comm own;

@@ -5,11 +5,11 @@
 #include <new>
 #include <numeric>
 
-#include "mpi/collective_report.h"
 #include "mpi/decision_file.h"
 #include "mpi/selection_rules.h"
 #include "mpi/trial_record.h"
 #include "plan/order_window.h"
+#include "report/kept.h"
 
 namespace haichi::mpi {
 namespace {
@@ -49,11 +49,11 @@ std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
       {plan.order, plan.window});
 }
 
-CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
-                           const placement::Placement& placement) {
+report::CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
+                                   const placement::Placement& placement) {
   std::vector<std::string> names;
   for (const OrderWindow& pair : tuned.pairs) names.push_back(pair.text());
-  CollectiveRecord record =
+  report::CollectiveRecord record =
       trial_record(key.text(), key.size_bin, tuned.selection, names, placement);
   record.seconds = tuned.seconds;
   record.why = tuned.why;
@@ -73,7 +73,7 @@ void TuningGroup::keep() const {
   if (rank_ != 0) return;
   write_decisions(runtime_, *ranks_->placement, tuner.decided());
   for (const auto& [key, tuned] : tuner.keys())
-    keep_collective_record(record_of(key, tuned, *ranks_->placement));
+    report::keep_collective_record(record_of(key, tuned, *ranks_->placement));
 }
 
 std::shared_ptr<TuningGroup> find_tuning(const RankSetPtr& ranks) {

@@ -12,6 +12,7 @@
 #include "mpi/file_group.h"
 #include "mpi/file_state.h"
 #include "mpi/presence.h"
+#include "report/kept.h"
 
 namespace haichi::mpi {
 namespace {
@@ -104,7 +105,7 @@ int on_File_close(MPI_File* fh) {
     state->group->views_unasked = state->view.unasked();
     if (state->runtime.reports) {
       state->complete_record();
-      keep_file_record(std::move(state->record));
+      report::keep_file_record(std::move(state->record));
     }
     // Our descriptor goes first: the file may be deleted on close.
     if (const Status closed = state->close_descriptor(); !closed)

@@ -95,7 +95,7 @@ void FileState::forget_refusals() {
 }
 
 void FileState::complete_record() {
-  const Flattening views = view.flattening();
+  const report::Flattening views = view.flattening();
   record.flattening.note_view(views.view_blocks, views.view_bytes);
   for (const Setting& row : settings_table())
     if (!row.hint.empty()) record.hints[std::string(row.hint)] = settings_.text(row.key);

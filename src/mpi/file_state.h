@@ -22,7 +22,6 @@
 #include "mpi/outcome.h"
 #include "mpi/own_descriptor.h"
 #include "mpi/presence.h"
-#include "mpi/run_report.h"
 #include "mpi/runtime.h"
 #include "mpi/turn.h"
 #include "mpiio/access.h"
@@ -30,6 +29,7 @@
 #include "mpiio/doze.h"
 #include "mpiio/two_phase.h"
 #include "placement/placement.h"
+#include "report/records.h"
 
 namespace haichi::mpi {
 
@@ -177,7 +177,7 @@ class FileState : public std::enable_shared_from_this<FileState> {
   /// Of nonblocking accesses that are carried out behind the program.
   Backlog backlog;
 
-  FileRecord record;
+  report::FileRecord record;
 
  private:
   std::string config_list() const;

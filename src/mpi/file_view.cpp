@@ -101,7 +101,7 @@ const DecodedView& FileView::of(MPI_File file) {
   return *decoded_;
 }
 
-Flattening FileView::flattening() const {
+report::Flattening FileView::flattening() const {
   const std::lock_guard guard(mutex_);
   return flattening_;
 }

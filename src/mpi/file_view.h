@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "mpi/run_report.h"
 #include "mpiio/access.h"
+#include "report/records.h"
 
 namespace haichi::mpi {
 
@@ -47,7 +47,7 @@ class FileView {
   /// Views in a row that nobody asked for, this one counted.
   int unasked() const { return unasked_; }
   /// For the report, of all views that were decoded.
-  Flattening flattening() const;
+  report::Flattening flattening() const;
 
  private:
   struct Shapes;
@@ -62,7 +62,7 @@ class FileView {
   int unasked_;
   MPI_Offset displacement_ = 0;
   std::string converted_by_;
-  Flattening flattening_;
+  report::Flattening flattening_;
   bool substituted_ = false;  // the library got equivalents of the types below
   MPI_Datatype user_etype_, user_filetype_;
 };

@@ -19,7 +19,7 @@ namespace {
 class LatePart : public Operation {
  public:
   LatePart(MPI_File file, const std::shared_ptr<FileState>& state, const CollectiveCall& call,
-           Request wanted, const CallRecord& record)
+           Request wanted, const report::CallRecord& record)
       : file_(file),
         state_(state),
         call_(call),
@@ -71,8 +71,8 @@ class LatePart : public Operation {
   const std::weak_ptr<FileState> state_;
   const CollectiveCall call_;
   Request wanted_;
-  CallRecord record_;
-  const std::shared_ptr<BehindTimes> times_;
+  report::CallRecord record_;
+  const std::shared_ptr<report::BehindTimes> times_;
   const TaskQueue* tasks_ = nullptr;
   TaskQueue::Ticket ticket_ = 0;
   std::atomic<int> code_ = 0;  // an errno value
@@ -82,9 +82,9 @@ class LatePart : public Operation {
 
 int start_late_part(MPI_File file, const std::shared_ptr<FileState>& state,
                     const CollectiveCall& call, Request wanted, TaskQueue& tasks,
-                    CallRecord& record, MPI_Request* request) {
+                    report::CallRecord& record, MPI_Request* request) {
   const int64_t bytes = wanted.access.end() - wanted.access.begin();
-  record.behind = std::make_shared<BehindTimes>();
+  record.behind = std::make_shared<report::BehindTimes>();
   const auto part = std::make_shared<LatePart>(file, state, call, std::move(wanted), record);
   RequestAnswer* answer = nullptr;
   if (const int code = start_request(answer, request); code != MPI_SUCCESS) return code;

@@ -20,6 +20,6 @@ namespace haichi::mpi {
 /// `request` is MPI_REQUEST_NULL.
 int start_late_part(MPI_File file, const std::shared_ptr<FileState>& state,
                     const CollectiveCall& call, Request wanted, TaskQueue& tasks,
-                    CallRecord& record, MPI_Request* request);
+                    report::CallRecord& record, MPI_Request* request);
 
 }  // namespace haichi::mpi

@@ -24,7 +24,7 @@ constexpr int64_t kNoFilling = -1;
 
 int64_t size_of(const mpiio::Access& access) { return access.end() - access.begin(); }
 
-void describe(CallRecord& record, const FileState& state, const CollectiveCall& call,
+void describe(report::CallRecord& record, const FileState& state, const CollectiveCall& call,
               const Request& request, bool behind) {
   const plan::Extent hull = request.access.hull();
   record.handled = true;
@@ -49,7 +49,7 @@ TaskQueue* thread_for(FileState& state, const Request& request) {
 
 /// Carries the part out in the call. Returns an MPI error class.
 int carry_out(FileState& state, const CollectiveCall& call, const Request& request,
-              CallRecord& record) {
+              report::CallRecord& record) {
   state.backlog.finish();  // a hint may have ended what was done behind the program
   CallTrace trace(state, record);
   const Status done = transfer_own_part(state, call, request, kNoFilling, trace);
@@ -98,7 +98,7 @@ bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& cal
 std::optional<int> start_own_part(MPI_File file, const std::shared_ptr<FileState>& state,
                                   const CollectiveCall& call, MPI_Request* mpi_request) {
   if (call.direction == Direction::write) state->note_writer();
-  CallRecord record = begin_record(*state, call.name);
+  report::CallRecord record = begin_record(*state, call.name);
   const int64_t begin_ns = now_ns();
   Request request = request_of(file, *state, call, own_refusal(*state));
   if (!request.refusal.empty()) {

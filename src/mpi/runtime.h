@@ -16,16 +16,10 @@
 #include "base/worker.h"
 #include "machine/machine.h"
 #include "placement/placement.h"
+#include "report/records.h"
 #include "trace/recorder.h"
 
 namespace haichi::mpi {
-
-/// This rank's collective file accesses, whoever carried them out.
-struct CollectiveAccesses {
-  int64_t calls = 0;
-  int64_t elapsed_ns = 0;
-  int64_t bytes = 0;
-};
 
 /// False if HAICHI_DISABLE is set: every hook is then a plain call. Constant over the life of the
 /// process, no environment look-up after the first call.
@@ -58,7 +52,7 @@ class Runtime {
 
   std::mutex mutex;
   trace::Recorder recorder;
-  CollectiveAccesses accesses;           ///< counted if `reports`
+  report::CollectiveAccesses accesses;   ///< counted if `reports`
   int32_t calls_traced = 0;              ///< numbers the calls in this rank's trace
   std::map<std::string, int64_t> notes;  ///< text -> how often
 

@@ -2,11 +2,11 @@
 
 namespace haichi::mpi {
 
-CollectiveRecord trial_record(std::string text, int size_bin,
-                              const collectives::Selection& selection,
-                              const std::vector<std::string>& names,
-                              const placement::Placement& placement) {
-  CollectiveRecord record;
+report::CollectiveRecord trial_record(std::string text, int size_bin,
+                                      const collectives::Selection& selection,
+                                      const std::vector<std::string>& names,
+                                      const placement::Placement& placement) {
+  report::CollectiveRecord record;
   record.collective = std::move(text);
   record.ranks = placement.ranks();
   record.nodes = placement.nodes();

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "collectives/selection.h"
-#include "mpi/collective_report.h"
 #include "placement/placement.h"
+#include "report/records.h"
 
 namespace haichi::mpi {
 
 /// `names[i]` is candidate i's. `text` stands where a collective's name does.
-CollectiveRecord trial_record(std::string text, int size_bin,
-                              const collectives::Selection& selection,
-                              const std::vector<std::string>& names,
-                              const placement::Placement& placement);
+report::CollectiveRecord trial_record(std::string text, int size_bin,
+                                      const collectives::Selection& selection,
+                                      const std::vector<std::string>& names,
+                                      const placement::Placement& placement);
 
 }  // namespace haichi::mpi

@@ -27,7 +27,7 @@ using mpiio::Direction;
 /// A read-modify-write would undo what the MPI library writes meanwhile for a request of the
 /// program. See "Nonblocking writes of the library" in docs/notes.md.
 mpiio::Holes holes_to_leave(const FileState& state, Direction direction, bool library_writes,
-                            CallRecord& record) {
+                            report::CallRecord& record) {
   if (direction == Direction::read || !library_writes) return state.holes();
   if (state.rank == 0)
     record.why.emplace_back(
@@ -35,7 +35,7 @@ mpiio::Holes holes_to_leave(const FileState& state, Direction direction, bool li
   return mpiio::Holes::separate;
 }
 
-void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan) {
+void describe(report::CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan) {
   if (state.rank != 0) return;
   for (const int rank : plan.aggregators.ranks)
     record.aggregators.push_back(state.world_rank[size_t(rank)]);
@@ -50,7 +50,8 @@ void describe(CallRecord& record, const FileState& state, const mpiio::TwoPhaseP
 /// The two phases. Returns this rank's error as an errno value.
 int exchange_and_access(FileState& state, const CollectiveCall& call, const Request& request,
                         const mpiio::TwoPhasePlan& plan, const mpiio::AccessList& others,
-                        mpiio::Holes holes, int64_t slot, CallRecord& record, CallTrace& trace) {
+                        mpiio::Holes holes, int64_t slot, report::CallRecord& record,
+                        CallTrace& trace) {
   const FileState::Windows windows = state.windows(plan);
   if (windows.meeting && state.rank == 0)
     record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
@@ -122,7 +123,7 @@ mpiio::TwoPhasePlan plan_from_sums(const FileState& state, const mpiio::TwoPhase
 /// Carries the access out as planned. Returns an errno value, or 0.
 int transfer(FileState& state, const CollectiveCall& call, Request& request,
              const Announcement& own, const Agreement& agreed, const AccessSummary& summary,
-             TunedAccess& tuning, CallRecord& record, CallTrace& trace) {
+             TunedAccess& tuning, report::CallRecord& record, CallTrace& trace) {
   const int64_t limit =
       call.direction == Direction::read ? std::max<int64_t>(0, agreed.file_size) : INT64_MAX;
   mpiio::TwoPhaseOptions options = state.options();
@@ -159,7 +160,7 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
 /// job ends, with a word, instead of hanging.
 int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
                       const Announcement& own, const Agreement& agreed,
-                      const AccessSummary& summary, TunedAccess& tuning, CallRecord& record,
+                      const AccessSummary& summary, TunedAccess& tuning, report::CallRecord& record,
                       CallTrace& trace) {
   try {
     return transfer(state, call, request, own, agreed, summary, tuning, record, trace);
@@ -220,7 +221,7 @@ Result<Agreement> agree_or_abort(FileState& state, const CollectiveCall& call,
 }  // namespace
 
 CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Request& request,
-                                const AccessSummary& summary, CallRecord& record,
+                                const AccessSummary& summary, report::CallRecord& record,
                                 CallTrace& trace) {
   const int64_t begin_ns = now_ns();
   TunedAccess tuning(state);

@@ -6,6 +6,7 @@
 #include "mpi/decision_file.h"
 #include "mpi/selection_rules.h"
 #include "mpi/trial_record.h"
+#include "report/kept.h"
 
 namespace haichi::mpi {
 namespace {
@@ -54,10 +55,10 @@ void WayTrials::keep(const placement::Placement& placement) const {
     if (!tuner.tried(tuned)) continue;
     std::vector<std::string> names;
     for (const int way : tuned.ways) names.push_back(tuner.name(way));
-    CollectiveRecord record =
+    report::CollectiveRecord record =
         trial_record(key.text(), key.size_bin, tuned.selection, names, placement);
     record.why = tuned.why;
-    keep_collective_record(std::move(record));
+    report::keep_collective_record(std::move(record));
   }
 }
 

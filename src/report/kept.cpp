@@ -1,0 +1,50 @@
+#include "report/kept.h"
+
+#include <mutex>
+#include <utility>
+
+namespace haichi::report {
+namespace {
+
+template <class Record>
+class Kept {
+ public:
+  /// Never destroyed: files may be closed, and communicators freed, very late.
+  static Kept& get() {
+    static Kept* const instance = new Kept;
+    return *instance;
+  }
+
+  void keep(Record record) {
+    const std::lock_guard guard(mutex_);
+    if (kept_.records.size() < kMostListed)
+      kept_.records.push_back(std::move(record));
+    else
+      ++kept_.not_listed;
+  }
+
+  KeptRecords<Record> all() {
+    const std::lock_guard guard(mutex_);
+    return kept_;
+  }
+
+ private:
+  std::mutex mutex_;
+  KeptRecords<Record> kept_;
+};
+
+}  // namespace
+
+void keep_file_record(FileRecord record) { Kept<FileRecord>::get().keep(std::move(record)); }
+
+void keep_collective_record(CollectiveRecord record) {
+  Kept<CollectiveRecord>::get().keep(std::move(record));
+}
+
+KeptRecords<FileRecord> kept_file_records() { return Kept<FileRecord>::get().all(); }
+
+KeptRecords<CollectiveRecord> kept_collective_records() {
+  return Kept<CollectiveRecord>::get().all();
+}
+
+}  // namespace haichi::report

@@ -1,0 +1,27 @@
+// The records of files that were closed and communicators that were freed, until the report is
+// written. Thread-safe and bounded: later ones are counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "report/records.h"
+
+namespace haichi::report {
+
+/// Most of each that are kept.
+inline constexpr size_t kMostListed = 200;
+
+void keep_file_record(FileRecord record);
+void keep_collective_record(CollectiveRecord record);
+
+template <class Record>
+struct KeptRecords {
+  std::vector<Record> records;
+  int64_t not_listed = 0;  ///< how many more there were
+};
+
+KeptRecords<FileRecord> kept_file_records();
+KeptRecords<CollectiveRecord> kept_collective_records();
+
+}  // namespace haichi::report
