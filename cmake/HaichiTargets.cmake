@@ -24,6 +24,30 @@ if(HAICHI_SANITIZE)
   target_link_options(haichi_options INTERFACE -fsanitize=${HAICHI_SANITIZE})
 endif()
 
+# What nearly every file includes of others is parsed once and not in each, which takes a third off
+# the time to compile. Once for libraries (haichi_base has it) and once for unit tests (base_test),
+# whose flags differ. Sources name what they use all the same: `./haichi package wheel` builds
+# without this.
+set(HAICHI_PRECOMPILED <algorithm> <array> <atomic> <cstdint> <functional> <map> <memory> <mutex>
+    <numeric> <optional> <span> <string> <string_view> <utility> <vector> <fmt/format.h>
+    <tl/expected.hpp>)
+
+# haichi_precompiled(TARGET OWNER [HEADER...]): TARGET takes what OWNER has; OWNER itself makes it.
+function(haichi_precompiled target owner)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${HAICHI_PRECOMPILED} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+  # The first for ccache, if somebody has it (with sloppiness=pch_defines,time_macros). The second:
+  # GCC 12 is wrong about std::string (its bug 105651), and a precompiled one is no system header.
+  target_compile_options(${target} PRIVATE
+                         $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess -Wno-restrict>)
+endfunction()
+# It defines what the others only use.
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cpp
+             PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+
 # haichi_library(NAME [DEPENDS folder...]): static library haichi_NAME from src/NAME/*.cpp without
 # *_test.cpp, and the test program NAME_test from src/NAME/*_test.cpp.
 function(haichi_library name)
@@ -34,6 +58,7 @@ function(haichi_library name)
   list(REMOVE_ITEM sources ${tests} "")
   if(sources)
     add_library(haichi_${name} STATIC ${sources})
+    haichi_precompiled(haichi_${name} haichi_base)
     set(scope PUBLIC)
   else()
     add_library(haichi_${name} INTERFACE)
@@ -45,6 +70,7 @@ function(haichi_library name)
   endforeach()
   if(HAICHI_TESTS AND tests)
     add_executable(${name}_test ${tests})
+    haichi_precompiled(${name}_test base_test <gmock/gmock.h> <gtest/gtest.h>)
     target_link_libraries(${name}_test PRIVATE haichi_${name} haichi_test_support GTest::gmock
                           GTest::gtest_main)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" PROPERTIES LABELS unit

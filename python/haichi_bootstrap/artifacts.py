@@ -50,7 +50,9 @@ def wheel() -> Path:
         "CXX": f"{zig} c++ {target}",
         # The headers of libraries lie among glibc's in /usr/include, which are not of that version.
         "CMAKE_ARGS": f"-DCMAKE_PREFIX_PATH={headers} -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF "
-        f"-DCMAKE_LIBRARY_ARCHITECTURE={ARCHITECTURE}-linux-gnu",
+        f"-DCMAKE_LIBRARY_ARCHITECTURE={ARCHITECTURE}-linux-gnu "
+        # A look at what each source includes by itself, which GCC's builds don't have.
+        "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
         "ZIG_GLOBAL_CACHE_DIR": str(paths.BUILD / "zig"),
         "CMAKE_CXX_COMPILER_LAUNCHER": "",
         "CMAKE_C_COMPILER_LAUNCHER": "",
