@@ -18,6 +18,7 @@ from haichi_bootstrap import (
     installed,
     installing,
     paths,
+    rooms,
     shell,
     testing,
 )
@@ -183,7 +184,15 @@ def _doctor(arguments: list[str]) -> int:
 def _check(arguments: list[str]) -> int:
     parser = _parser("check", "Checks format, lint, arrows, headers and sizes of the sources.")
     parser.add_argument("--tidy", action="store_true", help="clang-tidy too (minutes)")
-    return checking.check(tidy=parser.parse_args(arguments).tidy)
+    parser.add_argument(
+        "--rooms", action="store_true", help="instead, print what each folder of src/ has and uses"
+    )
+    options = parser.parse_args(arguments)
+    if options.rooms:
+        for line in rooms.table(checking.SRC):
+            shell.say(line)
+        return 0
+    return checking.check(tidy=options.tidy)
 
 
 def _asks_for_help(arguments: list[str]) -> bool:

@@ -1,0 +1,102 @@
+"""`./haichi check --rooms`: the folders of src/ as rooms, measured from the includes.
+
+A module is a header with its source; an arrow goes from the module that includes to the one that is
+included. Modules that include each other, directly or around a corner, are a circle.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+SOURCES = {".h", ".cpp", ".c"}
+
+
+@dataclass
+class Room:
+    """A folder: files without tests and their lines; the rooms that it uses, and that use it."""
+
+    files: int = 0
+    lines: int = 0
+    tests: int = 0
+    uses: set[str] = field(default_factory=set)
+    used_by: set[str] = field(default_factory=set)
+    circles: list[list[str]] = field(default_factory=list)
+
+
+def rooms(src: Path) -> dict[str, Room]:
+    """All rooms of a source tree, by name."""
+    found: dict[str, Room] = {}
+    arrows: dict[str, set[str]] = {}
+    files = [f for f in sorted(src.rglob("*")) if f.suffix in SOURCES]
+    here = {f.relative_to(src).as_posix() for f in files}
+    for file in files:
+        name = file.relative_to(src)
+        room = found.setdefault(name.parts[0], Room())
+        text = file.read_text()
+        if name.stem.endswith("_test"):
+            room.tests += 1
+            continue
+        room.files += 1
+        room.lines += text.count("\n")
+        module = name.with_suffix("").as_posix()
+        for target in INCLUDE.findall(text):
+            if target not in here:
+                continue  # generated
+            other = Path(target).with_suffix("").as_posix()
+            if other != module:
+                arrows.setdefault(module, set()).add(other)
+            if Path(target).parts[0] != name.parts[0]:
+                room.uses.add(Path(target).parts[0])
+    for name, room in found.items():
+        for other in room.uses:
+            found[other].used_by.add(name)
+    for circle in circles(arrows):
+        found[circle[0].split("/")[0]].circles.append(circle)
+    return dict(sorted(found.items()))
+
+
+def circles(arrows: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one node, each sorted (Tarjan, 1972)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    on_path: set[str] = set()
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        number[node] = lowest[node] = len(number)
+        path.append(node)
+        on_path.add(node)
+        for other in arrows.get(node, ()):
+            if other not in number:
+                visit(other)
+                lowest[node] = min(lowest[node], lowest[other])
+            elif other in on_path:
+                lowest[node] = min(lowest[node], number[other])
+        if lowest[node] == number[node]:
+            component = []
+            while not component or component[-1] != node:
+                component.append(path.pop())
+                on_path.discard(component[-1])
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in sorted(arrows):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def table(src: Path) -> list[str]:
+    """Lines to print: a row for each room, then the circles."""
+    form = "{:<12} {:>5} {:>6} {:>5}  {:<4} {:<4} {}"
+    lines = [form.format("room", "files", "lines", "tests", "in", "out", "uses")]
+    found = rooms(src)
+    for name, room in found.items():
+        row = (name, room.files, room.lines, room.tests, len(room.used_by), len(room.uses))
+        lines.append(form.format(*row, " ".join(sorted(room.uses))).rstrip())
+    round_about = [circle for room in found.values() for circle in room.circles]
+    lines += [f"circle of {len(circle)}: {' '.join(circle)}" for circle in round_about]
+    return lines if round_about else [*lines, "circles: none"]
