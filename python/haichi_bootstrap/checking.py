@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from haichi_bootstrap import arrows, building, commits, packages, paths, shell
+from haichi_bootstrap import arrows, building, commits, packages, paths, rooms, shell
 from haichi_bootstrap.shell import Stop
 
 SRC = paths.ROOT / "src"
@@ -37,6 +37,7 @@ def check(*, tidy: bool = False) -> int:
             lambda: _ruff(["check", "--output-format=concise"], python),
         ),
         ("arrows", "includes point one way", lambda: arrows.violations(SRC, _under_src(code))),
+        ("circles", "no modules include each other", lambda: rooms.circles_in(SRC)),
         ("headers", "each compiles by itself", lambda: _headers(folder, code)),
         ("sizes", f"files {MOST_LINES} lines, headers {MOST_HEADER_LINES}", lambda: sizes(files)),
         ("white space", "none at the end of a line", lambda: white_space(files)),

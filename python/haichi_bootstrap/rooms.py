@@ -97,6 +97,10 @@ def table(src: Path) -> list[str]:
     for name, room in found.items():
         row = (name, room.files, room.lines, room.tests, len(room.used_by), len(room.uses))
         lines.append(form.format(*row, " ".join(sorted(room.uses))).rstrip())
-    round_about = [circle for room in found.values() for circle in room.circles]
-    lines += [f"circle of {len(circle)}: {' '.join(circle)}" for circle in round_about]
-    return lines if round_about else [*lines, "circles: none"]
+    return [*lines, *(circles_in(src) or ["circles: none"])]
+
+
+def circles_in(src: Path) -> list[str]:
+    """A line for each circle of a source tree."""
+    found = [circle for room in rooms(src).values() for circle in room.circles]
+    return [f"circle of {len(circle)}: {' '.join(circle)}" for circle in found]

@@ -18,20 +18,11 @@
 #include "base/result.h"
 #include "collectives/cost.h"
 #include "collectives/exchange.h"
-#include "plan/issue_order.h"
+#include "collectives/parameters.h"
 #include "plan/schedule.h"
 #include "plan/step_generator.h"
 
 namespace haichi::collectives {
-
-/// What an algorithm can be told; each reads its own.
-struct Parameters {
-  plan::IssueOrder order = plan::IssueOrder::nd_rank_shift;  ///< spread
-  int window = 0;   ///< spread: most sends outstanding; 0 is no limit
-  int radix = 2;    ///< bruck, doubling; at least 2
-  int leaders = 1;  ///< node_aware, node_gather: ranks of a node that talk to others; 0: all
-  friend bool operator==(const Parameters&, const Parameters&) = default;
-};
 
 /// Which of the parameters an algorithm reads; it is also what stands in its brackets.
 enum class Takes : uint8_t { nothing, order_and_window, radix, leaders };

@@ -4,7 +4,9 @@
 // PURE.
 #pragma once
 
-#include "collectives/algorithm.h"
+#include "collectives/cost.h"
+#include "collectives/exchange.h"
+#include "collectives/parameters.h"
 #include "plan/step_generator.h"
 #include "plan/steps.h"
 

@@ -4,75 +4,17 @@
 #include <string.h>
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "base/clock.h"
-#include "generated/real.h"
 #include "mpi/agreement.h"
-#include "mpi/compat/handles.h"
+#include "mpi/summary_entries.h"
 #include "mpiio/sieve.h"
 
 namespace haichi::mpi {
 namespace {
 
-// The least of all ranks' is taken of the first, the sum of the others.
-enum Entry {
-  can,
-  all_open,
-  nothing_under_way,
-  hints,
-  minus_hints,
-  hull_begin,
-  minus_hull_end,
-  minus_most,
-  minus_slot,
-  off,
-  minus_stripe,
-  minus_stripes,
-  minus_last,
-  period,
-  least,
-  first_sum,
-  spans = first_sum,
-  bytes,
-  blocks,
-  sieved,
-  ranks,
-  fillers,
-  entries
-};
-
-using Entries = int64_t[entries];
-
-void add(const Entries& from, Entries& to) {
-  for (int e = 0; e < first_sum; ++e) to[e] = std::min(to[e], from[e]);
-  for (int e = first_sum; e < entries; ++e)
-    if (__builtin_add_overflow(to[e], from[e], &to[e])) to[e] = INT64_MAX;
-}
-
-void combine(void* more, void* into, int* count, MPI_Datatype*) {
-  const auto* from = static_cast<const Entries*>(more);
-  auto* to = static_cast<Entries*>(into);
-  for (int i = 0; i < *count; ++i) add(from[i], to[i]);
-}
-
-/// One element of the type is all entries, so that no MPI library cuts them apart.
-struct Operation {
-  MPI_Op op;
-  MPI_Datatype type;
-  bool made = false;
-};
-
-std::mutex& operation_mutex() {
-  static std::mutex* const mutex = new std::mutex;
-  return *mutex;
-}
-
-Operation& kept_operation() {
-  static Operation* const operation = new Operation;
-  return *operation;
-}
+using namespace summary;
 
 /// Of all hints that decide what the ranks do together. Not negative.
 int64_t fingerprint_of_hints(const FileState& state) {
@@ -111,10 +53,7 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
 /// Of all ranks' entries. False if the MPI library fails.
 bool reduced(FileGroup& group, const Entries& own, Entries& all, Waiting waiting) {
   NodeBoard* const board = group.board(waiting);
-  if (!board) {
-    const Operation& reduce = kept_operation();  // made when the file was opened
-    return real().Allreduce(own, all, 1, reduce.type, reduce.op, group.comm) == MPI_SUCCESS;
-  }
+  if (!board) return summary::reduce(own, all, group.comm);
   static_assert(sizeof own <= NodeBoard::kMostBytes);
   std::vector<int64_t> each(size_t(group.placement.ranks()) * entries);
   board->allgather(own, sizeof own, each.data());
@@ -125,16 +64,6 @@ bool reduced(FileGroup& group, const Entries& own, Entries& all, Waiting waiting
 }
 
 }  // namespace
-
-bool can_summarize() {
-  const std::lock_guard guard(operation_mutex());
-  Operation& kept = kept_operation();
-  if (kept.made) return true;
-  if (real().Op_create(combine, 1, &kept.op) != MPI_SUCCESS) return false;
-  kept.made = real().Type_contiguous(entries, handles().int64, &kept.type) == MPI_SUCCESS &&
-              real().Type_commit(&kept.type) == MPI_SUCCESS;
-  return kept.made;
-}
 
 Result<AccessSummary> summarize(FileState& state, const Request& request,
                                 mpiio::Direction direction) {
@@ -165,15 +94,6 @@ Result<AccessSummary> summarize(FileState& state, const Request& request,
   summary.demand.ranks = int(std::min<int64_t>(all[ranks], INT32_MAX));
   summary.demand.all_open = all[all_open] != 0;
   return summary;
-}
-
-void forget_summary_operation() {
-  const std::lock_guard guard(operation_mutex());
-  Operation& kept = kept_operation();
-  if (!kept.made) return;
-  real().Op_free(&kept.op);
-  real().Type_free(&kept.type);
-  kept.made = false;
 }
 
 }  // namespace haichi::mpi

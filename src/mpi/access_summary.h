@@ -26,16 +26,9 @@ struct AccessSummary {
   mpiio::Demand demand;
 };
 
-/// Makes what the reduction needs; false if the MPI library has none to spare. Asked when a file is
-/// opened: a rank that finds out later could not even say so.
-bool can_summarize();
-
 /// Collective over the file's ranks: one MPI_Allreduce, or as much in memory. A rank whose request
 /// has a refusal says so.
 Result<AccessSummary> summarize(FileState& state, const Request& request,
                                 mpiio::Direction direction);
-
-/// Gives back what the reduction needs; before MPI_Finalize.
-void forget_summary_operation();
 
 }  // namespace haichi::mpi

@@ -6,6 +6,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/datatype.h"
 #include "mpi/private_comm.h"
+#include "mpi/world_comm.h"
 
 namespace haichi::mpi {
 namespace {

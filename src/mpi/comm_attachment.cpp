@@ -4,6 +4,7 @@
 #include <set>
 
 #include "generated/real.h"
+#include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/private_comm.h"
 #include "report/kept.h"
@@ -64,6 +65,14 @@ int keyval() {
   return made;
 }
 
+/// True if all ranks have been in the call with this result, and not one of them alone with
+/// arguments that the library refused at once.
+bool all_were_in_it(int result) {
+  int error_class = MPI_SUCCESS;
+  if (result == MPI_SUCCESS) return true;
+  return real().Error_class(result, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
+}
+
 }  // namespace
 
 CommAttachment* find_attachment(MPI_Comm comm) {
@@ -85,6 +94,20 @@ CommAttachment* attachment_of(MPI_Comm comm) {
   const std::lock_guard guard(all.mutex);
   all.attached.insert(made.get());
   return made.release();
+}
+
+CommAttachment* attachment_for_call(MPI_Comm comm) {
+  if (Runtime::get() == nullptr || comm == handles().comm_null) return nullptr;
+  return attachment_of(comm);
+}
+
+void library_did(CommAttachment& attached, MPI_Comm comm, int result, int64_t bytes) {
+  Runtime* const runtime = Runtime::get();
+  if (runtime == nullptr || !all_were_in_it(result)) return;
+  attached.bytes += bytes;
+  if (++attached.calls < runtime->calls_before_a_look && attached.bytes < kBytesWorthAState) return;
+  attached.settled = true;
+  attached.state = make_state(*runtime, comm);
 }
 
 void forget_attachments() {

@@ -2,8 +2,8 @@
 // for one another: never again so if it is used for nonblocking collectives only.
 #include "generated/hooks.h"
 #include "generated/real.h"
-#include "mpi/comm_peers.h"
 #include "mpi/compat/handles.h"
+#include "mpi/nonblocking_peers.h"
 
 namespace haichi::mpi {
 namespace {

@@ -4,7 +4,6 @@
 #include <new>
 
 #include "generated/real.h"
-#include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/private_comm.h"
@@ -50,7 +49,8 @@ void predict(CommState& state) {
                                    state.runtime.settings.text("machine"), fine.error().text));
 }
 
-/// Collective over `comm`. All ranks get a state or none does.
+}  // namespace
+
 std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   int inter = 0;
   if (real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return nullptr;
@@ -79,16 +79,6 @@ std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm) {
   give_back_private_comm(own);
   return nullptr;
 }
-
-/// True if all ranks have been in the call with this result, and not one of them alone with
-/// arguments that the library refused at once.
-bool all_were_in_it(int result) {
-  int error_class = MPI_SUCCESS;
-  if (result == MPI_SUCCESS) return true;
-  return real().Error_class(result, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
-}
-
-}  // namespace
 
 bool never_taken(const Runtime& runtime, const placement::Placement& placement) {
   const std::string& enable = runtime.settings.text("collectives.enable");
@@ -239,20 +229,6 @@ std::vector<report::CollectiveRecord> CommState::records() const {
     records.push_back(std::move(record));
   }
   return records;
-}
-
-CommAttachment* attachment_for_call(MPI_Comm comm) {
-  if (Runtime::get() == nullptr || comm == handles().comm_null) return nullptr;
-  return attachment_of(comm);
-}
-
-void library_did(CommAttachment& attached, MPI_Comm comm, int result, int64_t bytes) {
-  Runtime* const runtime = Runtime::get();
-  if (runtime == nullptr || !all_were_in_it(result)) return;
-  attached.bytes += bytes;
-  if (++attached.calls < runtime->calls_before_a_look && attached.bytes < kBytesWorthAState) return;
-  attached.settled = true;
-  attached.state = make_state(*runtime, comm);
 }
 
 }  // namespace haichi::mpi

@@ -94,23 +94,8 @@ class CommState {
   std::vector<collectives::Decision> earlier_;
 };
 
-struct CommAttachment;
-
-/// Bytes that a rank has received on a communicator, so many that a state for it costs nothing
-/// beside them.
-inline constexpr int64_t kBytesWorthAState = 8 << 20;
-
-/// What haichi keeps with the communicator of a call of a blocking collective; null if it takes
-/// none in this process. A communicator of one rank, of one node (unless asked for) or of two
-/// groups is settled some day and has no state.
-CommAttachment* attachment_for_call(MPI_Comm comm);
-
-/// The library carried out a call on a communicator that is not settled yet; this rank received so
-/// many bytes, or 0 where the ranks do not know that it is the same on all. Makes the state when it
-/// may be worth it: many programs make no second call. Behind the call, and only where the library
-/// had no objection: so all ranks are here, also where one of them gave wrong arguments before.
-/// Collective.
-void library_did(CommAttachment& attached, MPI_Comm comm, int result, int64_t bytes);
+/// Collective over `comm`. All ranks get a state or none does.
+std::unique_ptr<CommState> make_state(Runtime& runtime, MPI_Comm comm);
 
 /// Nothing to gain on a communicator of this placement, whatever happens: it has one rank, one node
 /// (unless asked for), or haichi is to leave collectives alone.

@@ -3,21 +3,10 @@
 
 #include <mpi.h>
 
-#include "mpiio/pattern.h"
+#include "base/result.h"
+#include "mpi/type_shape.h"
 
 namespace haichi::mpi {
-
-/// A datatype as haichi needs it. `pattern` has the typemap's bytes in typemap order.
-struct TypeShape {
-  mpiio::PatternPtr pattern;
-  int64_t lower_bound = 0;
-  int64_t extent = 0;
-  /// True if the type is one constructor over a named type, without empty blocks, made with small
-  /// counts: what every MPI library can take in a file view. See src/mpi/compat/view_types.h.
-  bool plain = true;
-
-  int64_t size() const { return pattern->size(); }
-};
 
 /// Decodes by MPI_Type_get_envelope and _contents (MPI 4.1, section 5.1.13), every combiner, large
 /// counts included. Once for each type: the shape is kept (mpi/kept_types.h), so that later calls

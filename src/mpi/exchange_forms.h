@@ -8,6 +8,7 @@
 
 #include "mpi/exchange_arguments.h"
 #include "mpi/nonblocking_exchange.h"
+#include "mpi/nonblocking_peers.h"
 #include "mpi/persistent_exchange.h"
 
 namespace haichi::mpi {

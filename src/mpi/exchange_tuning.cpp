@@ -1,15 +1,10 @@
 #include "mpi/exchange_tuning.h"
 
-#include <algorithm>
-#include <map>
-#include <new>
 #include <numeric>
+#include <vector>
 
-#include "mpi/decision_file.h"
-#include "mpi/selection_rules.h"
-#include "mpi/trial_record.h"
+#include "mpi/tuning_group.h"
 #include "plan/order_window.h"
-#include "report/kept.h"
 
 namespace haichi::mpi {
 namespace {
@@ -18,19 +13,8 @@ using collectives::ExchangeKey;
 using collectives::TunedExchange;
 using plan::OrderWindow;
 
-constexpr size_t kMostGroups = 64;
 // Messages of a cycle are issued before those of the one before it are waited for.
 constexpr int kCyclesUnderWay = 2;
-
-struct Groups {
-  std::mutex mutex;
-  std::map<RankSetPtr, std::shared_ptr<TuningGroup>> of;
-};
-
-Groups& groups() {
-  static Groups* const instance = new Groups;  // never destroyed: hooks may run very late
-  return *instance;
-}
 
 /// True if the plan has messages between nodes, as far as that is known.
 bool crosses(const placement::Placement& placement, const mpiio::TwoPhasePlan& plan) {
@@ -49,64 +33,7 @@ std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
       {plan.order, plan.window});
 }
 
-report::CollectiveRecord record_of(const ExchangeKey& key, const TunedExchange& tuned,
-                                   const placement::Placement& placement) {
-  std::vector<std::string> names;
-  for (const OrderWindow& pair : tuned.pairs) names.push_back(pair.text());
-  report::CollectiveRecord record =
-      trial_record(key.text(), key.size_bin, tuned.selection, names, placement);
-  record.seconds = tuned.seconds;
-  record.why = tuned.why;
-  return record;
-}
-
 }  // namespace
-
-TuningGroup::TuningGroup(const FileGroup& group, int64_t own_id)
-    : id(own_id),
-      tuner(selection_rules(group.runtime.settings, TrialsAre::asked_for)),
-      runtime_(group.runtime),
-      ranks_(group.ranks),
-      rank_(group.rank) {}
-
-void TuningGroup::keep() const {
-  if (rank_ != 0) return;
-  write_decisions(runtime_, *ranks_->placement, tuner.decided());
-  for (const auto& [key, tuned] : tuner.keys())
-    report::keep_collective_record(record_of(key, tuned, *ranks_->placement));
-}
-
-std::shared_ptr<TuningGroup> find_tuning(const RankSetPtr& ranks) {
-  Groups& all = groups();
-  const std::lock_guard guard(all.mutex);
-  const auto known = all.of.find(ranks);
-  return known == all.of.end() ? nullptr : known->second;
-}
-
-bool room_for_tuning() {
-  Groups& all = groups();
-  const std::lock_guard guard(all.mutex);
-  return all.of.size() < kMostGroups;
-}
-
-std::shared_ptr<TuningGroup> begin_tuning(const FileGroup& of, int64_t id) try {
-  auto group = std::make_shared<TuningGroup>(of, id);
-  group->tuner.start_with(read_decisions(of.runtime, of.comm, of.placement, of.rank));
-  Groups& all = groups();
-  const std::lock_guard guard(all.mutex);
-  std::shared_ptr<TuningGroup>& kept = all.of[of.ranks];
-  if (!kept || kept->id < group->id) kept = group;
-  return group;
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-
-void forget_tuning() {
-  Groups& all = groups();
-  const std::lock_guard guard(all.mutex);
-  for (const auto& [ranks, group] : all.of) group->keep();
-  all.of.clear();
-}
 
 TunedAccess::TunedAccess(FileState& state) : state_(state) {
   if (!state.group->tuning || !state.wants_tuning()) return;

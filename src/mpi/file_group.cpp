@@ -6,12 +6,13 @@
 
 #include "base/log.h"
 #include "generated/real.h"
-#include "mpi/access_summary.h"
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/end_job.h"
-#include "mpi/exchange_tuning.h"
 #include "mpi/private_comm.h"
+#include "mpi/summary_entries.h"
+#include "mpi/tuning_group.h"
+#include "mpi/world_comm.h"
 
 namespace haichi::mpi {
 namespace {
@@ -47,7 +48,7 @@ std::shared_ptr<FileGroup> find_group(const RankSetPtr& ranks) {
 
 /// This rank's, before the ranks agree on it; owns `own` if it is made.
 std::shared_ptr<FileGroup> own_group(Runtime& runtime, MPI_Comm own, const RankSetPtr& ranks) try {
-  if (!can_summarize()) return nullptr;
+  if (!summary::can_reduce()) return nullptr;
   return std::make_shared<FileGroup>(runtime, own, ranks);
 } catch (const std::bad_alloc&) {
   return nullptr;  // before the ranks meet: one that does not come makes the others wait
@@ -170,7 +171,8 @@ std::shared_ptr<FileGroup> file_group(Runtime& runtime, MPI_Comm comm) {
   const int64_t common = agreed[least_tuning];
   const bool all_have_it = common != 0 && common == -agreed[minus_greatest_tuning];
   if (agreed[tuned] && group->placement.nodes() > 1)
-    group->tuning = all_have_it ? tuning : begin_tuning(*group, group->id_ + 1);
+    group->tuning =
+        all_have_it ? tuning : begin_tuning(runtime, ranks, group->rank, own, group->id_ + 1);
   if (agreed[room]) keep(group);
   return group;
 }

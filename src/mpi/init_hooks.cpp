@@ -1,8 +1,8 @@
 // Hooks of the start and the end of the MPI program.
 #include "generated/hooks.h"
 #include "generated/real.h"
-#include "mpi/comm_peers.h"
-#include "mpi/runtime.h"
+#include "mpi/lifetime.h"
+#include "mpi/nonblocking_peers.h"
 
 namespace haichi::mpi {
 
@@ -10,7 +10,7 @@ namespace {
 
 int started(int result) {
   if (result != MPI_SUCCESS) return result;
-  Runtime::start();
+  start_runtime();
   start_nonblocking();
   return result;
 }
@@ -24,7 +24,7 @@ int on_Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int on_Finalize() {
-  Runtime::stop();
+  stop_runtime();
   return real().Finalize();
 }
 

@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include "mpi/datatype.h"
+#include "mpi/type_shape.h"
 
 namespace haichi::mpi {
 

@@ -1,8 +1,6 @@
 #include "mpi/private_comm.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -11,16 +9,16 @@
 #include "mpi/compat/handles.h"
 #include "mpi/rank_set.h"
 #include "mpi/runtime.h"
+#include "mpi/world_comm.h"
 
 namespace haichi::mpi {
 namespace {
 
 struct PrivateComms {
   std::mutex mutex;
-  MPI_Comm world = handles().comm_null;
-  bool shared = false;
-  int count = 0;         // that are there
-  unsigned created = 0;  // that this rank was the first rank of
+  std::atomic<bool> shared = false;  // as long as one thread calls MPI; known with the first
+  int count = 0;                     // that are there
+  unsigned created = 0;              // that this rank was the first rank of
   struct Shared {
     RankSetPtr ranks;
     MPI_Comm comm;
@@ -78,11 +76,11 @@ MPI_Comm created(const std::vector<int>& world_ranks, int tag) {
       real_symbol("PMPI_Group_incl"));
   MPI_Group world = h.group_null, group = h.group_null;
   MPI_Comm own = h.comm_null;
-  if (include == nullptr || real().Comm_group(all().world, &world) != MPI_SUCCESS)
+  if (include == nullptr || real().Comm_group(asking_comm(), &world) != MPI_SUCCESS)
     return h.comm_null;
   const bool made =
       include(world, int(world_ranks.size()), world_ranks.data(), &group) == MPI_SUCCESS &&
-      real().Comm_create_group(all().world, group, tag, &own) == MPI_SUCCESS;
+      real().Comm_create_group(asking_comm(), group, tag, &own) == MPI_SUCCESS;
   real().Group_free(&world);
   if (group != h.group_null) real().Group_free(&group);
   if (!made) return h.comm_null;
@@ -90,36 +88,20 @@ MPI_Comm created(const std::vector<int>& world_ranks, int tag) {
   return own;
 }
 
-/// True if the program may go on when processes fail (Open MPI's `mpiexec --with-ft ulfm`).
-bool fault_tolerant() {
-  const char* const value = getenv("OMPI_MCA_mpi_ft_enable");
-  return value != nullptr && strcmp(value, "0") != 0 && strcmp(value, "false") != 0;
-}
-
 }  // namespace
-
-void start_private_comms() {
-  const Handles& h = handles();
-  PrivateComms& comms = all();
-  if (fault_tolerant()) return;
-  if (Runtime::get() == nullptr || Runtime::get()->world.ranks() < 2 ||
-      real().Comm_dup(h.comm_world, &comms.world) != MPI_SUCCESS)
-    return;
-  real().Comm_set_errhandler(comms.world, h.errors_return);
-  comms.shared = !Runtime::get()->threads_may_write;
-}
 
 MPI_Comm take_private_comm(MPI_Comm comm) {
   const MPI_Comm none = handles().comm_null;
   PrivateComms& comms = all();
   int inter = 0, size = 0;
-  if (comm == none || comms.world == none || Runtime::get() == nullptr ||
+  if (comm == none || asking_comm() == none || Runtime::get() == nullptr ||
       real().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
       real().Comm_size(comm, &size) != MPI_SUCCESS || size < 2)
     return none;
   const RankSetPtr ranks = ranks_of(comm);
   if (!ranks) return none;
-  if (comms.shared && ranks == ranks_of_world()) return comms.world;
+  comms.shared = !Runtime::get()->threads_may_write;
+  if (comms.shared && ranks == ranks_of_world()) return asking_comm();
   if (comms.shared)
     if (const MPI_Comm known = find_shared(ranks); known != none) return known;
   const int tag = agree_on_room(comm, ranks->world_rank);
@@ -141,10 +123,8 @@ void give_back_private_comm(MPI_Comm own) {
   --comms.count;
 }
 
-MPI_Comm asking_comm() { return all().world; }
-
 MPI_Comm make_self_comm() {
-  if (all().world == handles().comm_null) return handles().comm_null;
+  if (asking_comm() == handles().comm_null) return handles().comm_null;
   int64_t tag = 0;
   {
     const std::lock_guard guard(all().mutex);

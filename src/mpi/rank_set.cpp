@@ -14,8 +14,8 @@
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
 #include "mpi/end_job.h"
-#include "mpi/private_comm.h"
 #include "mpi/runtime.h"
+#include "mpi/world_comm.h"
 
 namespace haichi::mpi {
 namespace {

@@ -31,10 +31,13 @@ class Runtime {
  public:
   /// Null before MPI_Init, after MPI_Finalize, and where haichi gave up (the reason was logged).
   static Runtime* get();
-  /// Collective over MPI_COMM_WORLD; called once, right after the real MPI_Init.
-  static void start();
-  /// Collective over MPI_COMM_WORLD; writes the report if one is asked for.
-  static void stop();
+  /// What get() gives from here on; mpi/lifetime.h makes it.
+  static void put(std::unique_ptr<Runtime> runtime);
+  /// get() gives null from here on.
+  static std::unique_ptr<Runtime> take();
+
+  Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
+          size_t events);
 
   const Settings settings;  ///< rank 0's, on all ranks
   const std::shared_ptr<const placement::Placement> shared_world;
@@ -67,6 +70,8 @@ class Runtime {
   /// The thread that accesses files behind the program; made when it is asked for first. Null if
   /// the system gives no thread.
   TaskQueue* behind_program();
+  /// Waits until it has done everything, and ends it.
+  void finish_behind_program();
   /// False as long as nobody has asked for it.
   bool any_behind_program() const { return behind_.load(std::memory_order_acquire) != nullptr; }
 
@@ -74,10 +79,6 @@ class Runtime {
   void note(const std::string& text);
 
  private:
-  Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
-          size_t events);
-  void finish_behind_program();
-
   std::unique_ptr<Worker> idle_worker_;
   std::atomic<TaskQueue*> behind_ = nullptr;
 };

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "mpiio/two_phase.h"
+#include "mpiio/two_phase_plan.h"
+#include "placement/placement.h"
 
 namespace haichi::mpiio {
 

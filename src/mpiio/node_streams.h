@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpiio/two_phase.h"
+#include "mpiio/two_phase_plan.h"
 #include "placement/placement.h"
 
 namespace haichi::mpiio {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpiio/two_phase.h"
+#include "mpiio/two_phase_plan.h"
 
 namespace haichi::mpiio {
 
