@@ -42,6 +42,14 @@ def test_a_planted_violation_is_found(tmp_path: Path, name: str, line: str, says
     assert str(tmp_path / name) in problems[0]
 
 
+def test_a_module_that_says_that_it_is_pure_is_held_to_it(tmp_path: Path) -> None:
+    (tmp_path / "mpiio").mkdir()
+    (tmp_path / "mpiio" / "x.h").write_text("// Decides.\n//\n// PURE: no clock.\n")
+    (problem,) = found(tmp_path, "mpiio/x.cpp", '#include "base/clock.h"\n')
+    assert "this module is pure by the words of its header" in problem
+    assert found(tmp_path, "mpiio/y.cpp", '#include "base/clock.h"\n') == []
+
+
 @pytest.mark.parametrize(
     ("name", "line"),
     [
