@@ -1,8 +1,13 @@
 #include "launch/exec.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+#include <functional>
 
 #include "base/log.h"
 #include "base/os.h"
@@ -30,10 +35,30 @@ LogLevel log_level(std::string_view word) {
   return word == "debug" ? LogLevel::debug : LogLevel::warn;
 }
 
+constexpr useconds_t kOthersMayCome_us = 300'000;
+
+// True for the first of the processes that one launcher started on this node, as long as that one
+// lives. The name is of Linux's abstract sockets (unix(7)): there is no file, and it is gone with
+// the process.
+bool first_to_say(const std::string& text) {
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return true;
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string name =
+      fmt::format("haichi-{}-{}-{:x}", getuid(), getppid(), std::hash<std::string>()(text));
+  memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0 || errno != EADDRINUSE;
+}
+
 }  // namespace
 
 int refuse(ExitCode code, const std::string& text) {
+  const bool of_a_job = !job_from(Environment(environ)).launcher.empty();
+  if (of_a_job && !first_to_say(text)) return code;
   log_line(LogLevel::error, text);
+  if (of_a_job) usleep(kOthersMayCome_us);
   return code;
 }
 

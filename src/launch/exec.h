@@ -11,7 +11,8 @@
 
 namespace haichi::launch {
 
-/// Prints `haichi: error: <text>` and returns `code`.
+/// Prints `haichi: error: <text>` and returns `code`. Of the ranks of a job on one node the first
+/// one says it for all that would say the same, and waits for these a moment.
 int refuse(ExitCode code, const std::string& text);
 
 /// Reads haichi.toml and the assignments of --set, and puts what they say into the environment.

@@ -291,6 +291,13 @@ def refused(done, code: int, *texts: str) -> None:
         assert text in done.stderr
 
 
+def test_the_ranks_of_a_node_say_what_is_wrong_once(mpi: Mpi) -> None:
+    argv = [mpis.HAICHI, "run", "--set", "io.order=sideways", "true"]
+    done = mpi.run(4, argv, mpi.stock(), timeout=60)
+    assert done.returncode != 0
+    assert done.stderr.count("haichi: error: --set io.order=sideways: use one of") == 1, done.stderr
+
+
 def test_refuses_a_program_that_is_not_there(prefix: Prefix, tmp_path: Path) -> None:
     refused(prefix.call("run", "no-such-program"), NOT_FOUND, "no-such-program: not found in PATH")
     refused(prefix.call("run", "./nothing", cwd=tmp_path), NOT_FOUND, "./nothing: no such file")
