@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "mpiio/two_phase.h"
+
 namespace haichi::mpiio {
 namespace {
 
