@@ -124,11 +124,12 @@ def _try(way: Way, root: Path) -> str:
 
 
 def _files(root: Path) -> set[str]:
-    """Everything below a root, but for what is the user's own, or a package manager's record."""
+    """All files below a root, but for what is the user's own, or a package manager's record. Empty
+    folders don't count: pip leaves some."""
     own = ("tmp", "var", "home/newcomer/.cache", "proc", "sys", "dev", "run")
     found = set()
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)
         folders[:] = [f for f in folders if os.path.normpath(f"{inside}/{f}") not in own]
-        found.update(os.path.normpath(f"{inside}/{name}") for name in [*folders, *files])
+        found.update(os.path.normpath(f"{inside}/{name}") for name in files)
     return found
