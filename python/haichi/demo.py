@@ -142,7 +142,7 @@ def _measure(
             Gapped(RANKS_ALONE),
             mpis,
             (STOCK, DEFAULT),
-            title=f"{Gapped(RANKS_ALONE)}, {RANKS_ALONE} ranks on one node",
+            title=f"{Gapped(RANKS_ALONE)}, on one node",
         )
         all_trials = [*trials, *lattice, *gapped, *hdf5]
         for reason in left_out:
