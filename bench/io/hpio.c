@@ -89,10 +89,5 @@ int main(int argc, char** argv) {
       .run_at = run_at,
       .context = &p,
   };
-  const int code = bench_run(&options, &pattern);
-  MPI_Type_free(&pattern.filetype);
-  MPI_Type_free(&pattern.memtype);
-  bench_free(&options);
-  MPI_Finalize();
-  return code;
+  return bench_conclude(&options, &pattern);
 }

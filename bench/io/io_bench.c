@@ -100,8 +100,6 @@ static int parse_choice(const char* name, const char* choices, const char* word)
   return index;
 }
 
-static const char* const kAccesses = "collective|contiguous|by-hand";
-
 static void parse_own(const bench_flag_t* flags, const char* name, const char* value) {
   const bench_flag_t* flag = flags;
   while (flag->name && strcmp(flag->name, name) != 0) ++flag;
@@ -114,8 +112,12 @@ static void parse_own(const bench_flag_t* flags, const char* name, const char* v
 }
 
 void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options_t* options) {
-  *options =
-      (bench_options_t){.write = 1, .read = 1, .verify = 1, .repetitions = 1, .seconds = INFINITY};
+  *options = (bench_options_t){.write = 1,
+                               .read = 1,
+                               .verify = 1,
+                               .access_word = "collective",
+                               .repetitions = 1,
+                               .seconds = INFINITY};
   bench_check(MPI_Info_create(&options->hints), "MPI_Info_create");
   bench_check(
       MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &options->node),
@@ -144,12 +146,22 @@ void bench_parse(int argc, char** argv, const bench_flag_t* flags, bench_options
       options->write = index != 1;
       options->read = index != 0;
     } else if (strcmp(name, "access") == 0) {
-      options->access = parse_choice(name, kAccesses, value);
+      options->access = parse_choice(name, "collective|contiguous|by-hand", value);
+      options->access_word = value;
     } else {
       parse_own(flags, name, value);
     }
   }
   if (!options->file) bench_refuse("--file is missing: name the file to write and read");
+}
+
+int bench_conclude(bench_options_t* options, bench_pattern_t* pattern) {
+  const int code = bench_run(options, pattern);
+  MPI_Type_free(&pattern->filetype);
+  MPI_Type_free(&pattern->memtype);
+  bench_free(options);
+  MPI_Finalize();
+  return code;
 }
 
 void bench_free(bench_options_t* options) {
@@ -269,7 +281,6 @@ static void print_outcome(const char* name, int repetition, const outcome_t* out
 
 static void print_head(const bench_options_t* options, const bench_pattern_t* pattern,
                        int64_t bytes) {
-  static const char* const names[] = {"collective", "contiguous", "by-hand"};
   char library[MPI_MAX_LIBRARY_VERSION_STRING];
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -277,7 +288,7 @@ static void print_head(const bench_options_t* options, const bench_pattern_t* pa
       "{\"program\": \"%s\", \"mpi\": \"%s\", \"ranks\": %d, \"shape\": %s, "
       "\"access\": \"%s\", \"bytes\": %lld, \"file_bytes\": %lld, \"verified\": %s, "
       "\"results\": [",
-      pattern->program, library_name(library), ranks, pattern->shape, names[options->access],
+      pattern->program, library_name(library), ranks, pattern->shape, options->access_word,
       (long long)bytes, (long long)pattern->file_bytes, options->verify ? "true" : "false");
 }
 

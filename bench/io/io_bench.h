@@ -45,7 +45,8 @@ enum { kCollectively, kContiguously, kByHand };
 typedef struct {
   const char* file;
   int write, read, verify;
-  int access;  // kCollectively, ...
+  int access;               // kCollectively, ...
+  const char* access_word;  // as it was given
   int repetitions;
   double seconds;  // of writes, or of reads, after which no further one begins
   MPI_Info hints;
@@ -73,6 +74,10 @@ void bench_check(int code, const char* call);
 
 // Runs the measurement and returns the exit code of the program: 0, or 1 after a wrong byte.
 int bench_run(const bench_options_t* options, const bench_pattern_t* pattern);
+
+// The same as the last thing that a program does: frees the pattern's types and the options too,
+// and ends MPI.
+int bench_conclude(bench_options_t* options, bench_pattern_t* pattern);
 
 // The byte that belongs at offset x of the file: never 0, so that a hole is not taken for data.
 static inline unsigned char bench_byte(int64_t x) {

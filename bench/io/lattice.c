@@ -29,7 +29,7 @@ static void cut(lattice_t* l) {
   }
 }
 
-static int run(const bench_options_t* options, const lattice_t* l) {
+static int run(bench_options_t* options, const lattice_t* l) {
   MPI_Datatype site, block, memory;
   int sizes[kAxes], subsizes[kAxes], starts[kAxes];
   int64_t sites = 1, lattice = 1;
@@ -51,7 +51,8 @@ static int run(const bench_options_t* options, const lattice_t* l) {
            "{\"lattice\": [%d, %d, %d, %d], \"site\": %lld, \"grid\": [%d, %d, %d, %d]}", sizes[0],
            sizes[1], sizes[2], sizes[3], (long long)l->site, l->grid[0], l->grid[1], l->grid[2],
            l->grid[3]);
-  const bench_pattern_t pattern = {
+  MPI_Type_free(&site);
+  bench_pattern_t pattern = {
       .program = "lattice",
       .shape = shape,
       .filetype = block,
@@ -63,11 +64,7 @@ static int run(const bench_options_t* options, const lattice_t* l) {
       .context = l,
       .by_hand = &lattice_by_hand,
   };
-  const int code = bench_run(options, &pattern);
-  MPI_Type_free(&site);
-  MPI_Type_free(&block);
-  MPI_Type_free(&memory);
-  return code;
+  return bench_conclude(options, &pattern);
 }
 
 int main(int argc, char** argv) {
@@ -90,8 +87,5 @@ int main(int argc, char** argv) {
       bench_refuse("--nt, --nz, --ny and --nx must be between 1 and 1024");
   if (l.site < 1 || l.site > 1 << 16) bench_refuse("--site must be between 1 byte and 64 KiB");
   cut(&l);
-  const int code = run(&options, &l);
-  bench_free(&options);
-  MPI_Finalize();
-  return code;
+  return run(&options, &l);
 }
