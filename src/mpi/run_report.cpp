@@ -28,8 +28,8 @@ std::string text_of_this_rank(Runtime& runtime) {
                             .node = runtime.world.node_of(runtime.rank),
                             .recorder = runtime.recorder,
                             .accesses = runtime.accesses,
-                            .files = report::kept_file_records(),
-                            .collectives = report::kept_collective_records(),
+                            .files = report::take_file_records(),
+                            .collectives = report::take_collective_records(),
                             .notes = runtime.notes},
                            runtime.settings.number("report.bytes"));
 }

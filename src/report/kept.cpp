@@ -23,9 +23,9 @@ class Kept {
       ++kept_.not_listed;
   }
 
-  KeptRecords<Record> all() {
+  KeptRecords<Record> take() {
     const std::lock_guard guard(mutex_);
-    return kept_;
+    return std::exchange(kept_, {});
   }
 
  private:
@@ -41,10 +41,10 @@ void keep_collective_record(CollectiveRecord record) {
   Kept<CollectiveRecord>::get().keep(std::move(record));
 }
 
-KeptRecords<FileRecord> kept_file_records() { return Kept<FileRecord>::get().all(); }
+KeptRecords<FileRecord> take_file_records() { return Kept<FileRecord>::get().take(); }
 
-KeptRecords<CollectiveRecord> kept_collective_records() {
-  return Kept<CollectiveRecord>::get().all();
+KeptRecords<CollectiveRecord> take_collective_records() {
+  return Kept<CollectiveRecord>::get().take();
 }
 
 }  // namespace haichi::report

@@ -21,7 +21,8 @@ struct KeptRecords {
   int64_t not_listed = 0;  ///< how many more there were
 };
 
-KeptRecords<FileRecord> kept_file_records();
-KeptRecords<CollectiveRecord> kept_collective_records();
+/// What was kept so far, which is then kept no more: the report is written once.
+KeptRecords<FileRecord> take_file_records();
+KeptRecords<CollectiveRecord> take_collective_records();
 
 }  // namespace haichi::report
