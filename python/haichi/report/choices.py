@@ -24,6 +24,11 @@ def title(collective: Collective) -> str:
     )
 
 
+def chosen(collective: Collective) -> str:
+    """The best candidate so far, if there is one."""
+    return collective.chosen or "nothing yet"
+
+
 def verdict(collective: Collective) -> str:
     """One line: how often it was called, how it was chosen, what the choice saves a call."""
     text = f"{plural(collective.calls, 'call')}, {collective.why}"
@@ -56,6 +61,4 @@ def median_of(candidate: Candidate) -> float:
 
 def summary_lines(collectives: Sequence[Collective]) -> list[str]:
     """A line for each key, for `haichi report`."""
-    return [
-        f"{title(each)}: {each.chosen or 'nothing yet'} ({verdict(each)})" for each in collectives
-    ]
+    return [f"{title(each)}: {chosen(each)} ({verdict(each)})" for each in collectives]

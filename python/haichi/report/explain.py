@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from haichi.report.choices import median_of, title, verdict
+from haichi.report.choices import chosen, median_of, title, verdict
 from haichi.report.load import ReportError, load
 from haichi.report.model import Candidate, Collective, Report
 from haichi.report.units import format_seconds, printable
@@ -48,7 +48,7 @@ def print_choices(console: Console, report: Report) -> None:
         console.print("  no collective was haichi's to choose for (see collectives.enable)")
     for collective in report.collectives:
         console.print()
-        console.print(f"{title(collective)}: [bold]{collective.chosen or 'nothing yet'}[/bold]")
+        console.print(f"{title(collective)}: [bold]{chosen(collective)}[/bold]")
         console.print(f"  {verdict(collective)}")
         if any(candidate.trials for candidate in collective.candidates):
             console.print(_table(collective))

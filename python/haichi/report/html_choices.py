@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from haichi.report.choices import title, verdict
+from haichi.report.choices import chosen, title, verdict
 from haichi.report.markup import Markup, table, tag
 from haichi.report.model import Collective, Report
 from haichi.report.units import format_seconds
@@ -33,6 +33,6 @@ def _row(each: Collective) -> tuple[str, ...]:
         title(each),
         str(each.calls),
         format_seconds(each.seconds),
-        each.chosen or "nothing yet",
+        chosen(each),
         verdict(each),
     )
