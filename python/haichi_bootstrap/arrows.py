@@ -66,7 +66,7 @@ IMPURE_HEADERS = frozenset(
 )
 IMPURE_CALLS = re.compile(r"\b(?:getenv|secure_getenv|clock_gettime|gettimeofday|fopen|environ)\b")
 CLAIM = re.compile(r"^// PURE", re.MULTILINE)
-INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
 def violations(src: Path, files: Iterable[Path]) -> Iterator[str]:

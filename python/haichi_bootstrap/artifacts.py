@@ -22,7 +22,7 @@ _ENVIRONMENT = environments.Environment(
 def deb() -> Path:
     """A Debian package of the release build, with the Python libraries that it imports."""
     with building.alone():
-        building.set_up((*building.GROUPS, "install"))
+        building.set_up_or_go_without((*building.GROUPS, "install"))
         folder = building.build(building.INSTALLABLE)
     log = paths.OUT / "setup" / "deb.log"
     shell.step("cpack", f"makes a Debian package; {log}")
@@ -35,7 +35,7 @@ def deb() -> Path:
 def wheel() -> Path:
     """A wheel for glibc 2.28 and later; it has no `where`."""
     with building.alone():
-        building.set_up((*building.GROUPS, "install"))
+        building.set_up_or_go_without((*building.GROUPS, "install"))
         environments.provide([_ENVIRONMENT])
         headers = packages.unpacked_headers()
     stage = paths.BUILD / "wheel"

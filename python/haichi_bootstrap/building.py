@@ -50,6 +50,12 @@ def set_up(groups: Sequence[str] = GROUPS) -> list[packages.Package]:
     return without
 
 
+def set_up_or_go_without(groups: Sequence[str]) -> None:
+    """The same, and says what this machine goes without."""
+    for package in set_up(groups):
+        shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
+
+
 def set_up_python() -> None:
     """Only .venv, for commands that need nothing that is compiled."""
     packages.provide(["python"])

@@ -209,8 +209,7 @@ def _set_up_for(name: str) -> None:
                 building.set_up_python()
     elif name == "demo" or not building.ready():
         with building.alone():
-            for package in building.set_up((*building.GROUPS, "demo")):
-                shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
+            building.set_up_or_go_without((*building.GROUPS, "demo"))
             building.build(building.DEMO if name == "demo" else building.PRODUCT)
 
 

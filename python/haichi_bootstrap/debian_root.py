@@ -5,10 +5,12 @@ import contextlib
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from haichi_bootstrap import paths, shell
+from haichi_bootstrap import packages, paths, shell
+from haichi_bootstrap.shell import Stop
 
 SUITE = "bookworm"
 LOGS = paths.OUT / "fresh"
@@ -19,6 +21,21 @@ PASSED_ON = re.compile(
     r"|(https?|ftp|all|no)_proxy)$",
     re.IGNORECASE,
 )
+
+
+@contextlib.contextmanager
+def workshop(command: str) -> Iterator[Path]:
+    """A folder to make roots in for `./haichi <command>`, gone at the end."""
+    if os.geteuid() != 0:
+        raise Stop(
+            f"{command} makes a Debian root, which needs root; paste: sudo ./haichi {command}"
+        )
+    packages.provide(["fresh"])
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="haichi-fresh-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
 
 
 def make(archive: Path, present: Sequence[str] = ()) -> None:

@@ -5,16 +5,14 @@ there: once as root, once as a plain user. When ./haichi says what to paste, tha
 pasted, so a wrong line fails here and not on somebody's machine.
 """
 
-import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from haichi_bootstrap import debian_root, packages, paths, shell, testing
+from haichi_bootstrap import debian_root, paths, shell, testing
 from haichi_bootstrap.debian_root import LOGS, USER
 from haichi_bootstrap.shell import Stop
 
@@ -36,16 +34,8 @@ class Leg:
 
 def test(*, quick: bool) -> int:
     """Runs the four legs and prints what became of each; returns the exit status."""
-    if os.geteuid() != 0:
-        raise Stop(
-            "test --fresh makes a Debian root, which needs root; paste: sudo ./haichi test --fresh"
-        )
-    packages.provide(["fresh"])
-    LOGS.mkdir(parents=True, exist_ok=True)
     total = testing.Outcome()
-    with tempfile.TemporaryDirectory(prefix="haichi-fresh-", dir="/var/tmp") as folder:
-        home = Path(folder)
-        home.chmod(0o755)
+    with debian_root.workshop("test --fresh") as home:
         archive, commit = home / "root.tar", home / "commit.tar"
         _archive_commit(commit)  # once: all legs see the same, whatever is committed meanwhile
         debian_root.make(archive)

@@ -7,15 +7,13 @@ look whether anything is left.
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from haichi_bootstrap import artifacts, debian_root, installing, packages, paths, shell, testing
+from haichi_bootstrap import artifacts, debian_root, installing, paths, shell, testing
 from haichi_bootstrap.debian_root import LOGS, USER
-from haichi_bootstrap.shell import Stop
 
 SOURCES = paths.ROOT / "tests" / "install"
 # What whoever compiles and runs MPI programs on such a machine has.
@@ -24,7 +22,7 @@ PRESENT = (
     *("libhwloc15", "python3", "python3-venv", "man-db"),
 )
 LIMIT = 900.0  # seconds that one of the steps may take
-PREFIX = "/home/newcomer/haichi"
+PREFIX = f"{debian_root.home(USER)}/haichi"
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ WAYS = (
         "wheel",
         _bring_wheel,
         ((USER, "python3 -m venv ~/venv && ~/venv/bin/pip install /var/tmp/haichi-*.whl"),),
-        "/home/newcomer/venv/bin",
+        f"{debian_root.home(USER)}/venv/bin",
         ((USER, "~/venv/bin/pip uninstall -y haichi"),),
         without="where",
     ),
@@ -78,17 +76,8 @@ WAYS = (
 
 def test() -> int:
     """Tries all ways and prints what became of each; returns the exit status."""
-    if os.geteuid() != 0:
-        raise Stop(
-            "test --installed makes Debian roots, which needs root; "
-            "paste: sudo ./haichi test --installed"
-        )
-    packages.provide(["fresh"])
-    LOGS.mkdir(parents=True, exist_ok=True)
     total = testing.Outcome()
-    with tempfile.TemporaryDirectory(prefix="haichi-installed-", dir="/var/tmp") as folder:
-        home = Path(folder)
-        home.chmod(0o755)
+    with debian_root.workshop("test --installed") as home:
         archive = home / "root.tar"
         debian_root.make(archive, PRESENT)
         for way in WAYS:
@@ -126,7 +115,15 @@ def _try(way: Way, root: Path) -> str:
 def _files(root: Path) -> set[str]:
     """All files below a root, but for what is the user's own, or a package manager's record. Empty
     folders don't count: pip leaves some."""
-    own = ("tmp", "var", "home/newcomer/.cache", "proc", "sys", "dev", "run")
+    own = (
+        "tmp",
+        "var",
+        f"{debian_root.home(USER).lstrip('/')}/.cache",
+        "proc",
+        "sys",
+        "dev",
+        "run",
+    )
     found = set()
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)

@@ -25,8 +25,7 @@ def install(prefix: Path) -> int:
     _writable(prefix)
     before = _listed(prefix)
     with building.alone():
-        for package in building.set_up((*building.GROUPS, "install")):
-            shell.say(f"haichi: goes without {package.name} (no root): {package.why}")
+        building.set_up_or_go_without((*building.GROUPS, "install"))
         folder = building.build(building.INSTALLABLE)
         with tempfile.TemporaryDirectory(prefix=".haichi-install-", dir=prefix) as name:
             stage = Path(name)

@@ -4,12 +4,12 @@ A module is a header with its source; an arrow goes from the module that include
 included. Modules that include each other, directly or around a corner, are a circle.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+from haichi_bootstrap.arrows import INCLUDE
+
 SOURCES = {".h", ".cpp", ".c"}
 
 
@@ -41,9 +41,9 @@ def rooms(src: Path) -> dict[str, Room]:
         room.files += 1
         room.lines += text.count("\n")
         module = name.with_suffix("").as_posix()
-        for target in INCLUDE.findall(text):
+        for _, target in INCLUDE.findall(text):
             if target not in here:
-                continue  # generated
+                continue  # generated, or another's
             other = Path(target).with_suffix("").as_posix()
             if other != module:
                 arrows.setdefault(module, set()).add(other)
@@ -58,34 +58,23 @@ def rooms(src: Path) -> dict[str, Room]:
 
 
 def circles(arrows: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The strongly connected components of more than one node, each sorted (Tarjan, 1972)."""
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    path: list[str] = []
-    on_path: set[str] = set()
-    found: list[list[str]] = []
+    """The largest sets of nodes of which each reaches all others, each sorted."""
+    reached = {node: _reached(node, arrows) for node in arrows}
+    found = {
+        tuple(sorted(other for other in reached[node] if node in reached.get(other, ())))
+        for node in arrows
+        if node in reached[node]
+    }
+    return [list(circle) for circle in sorted(found)]
 
-    def visit(node: str) -> None:
-        number[node] = lowest[node] = len(number)
-        path.append(node)
-        on_path.add(node)
-        for other in arrows.get(node, ()):
-            if other not in number:
-                visit(other)
-                lowest[node] = min(lowest[node], lowest[other])
-            elif other in on_path:
-                lowest[node] = min(lowest[node], number[other])
-        if lowest[node] == number[node]:
-            component = []
-            while not component or component[-1] != node:
-                component.append(path.pop())
-                on_path.discard(component[-1])
-            if len(component) > 1:
-                found.append(sorted(component))
 
-    for node in sorted(arrows):
-        if node not in number:
-            visit(node)
+def _reached(start: str, arrows: Mapping[str, Iterable[str]]) -> set[str]:
+    found: set[str] = set()
+    ahead = [start]
+    while ahead:
+        new = set(arrows.get(ahead.pop(), ())) - found
+        found |= new
+        ahead += new
     return found
 
 
