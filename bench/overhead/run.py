@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 from haichi import mpi
-from haichi.measure import script
+from haichi.figures import script
 
 CALL_LIMIT_NS = 100.0
 WAIT_LIMIT_NS = 50.0

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 from haichi import mpi
-from haichi.measure import script
+from haichi.figures import script
 
 RANKS = 2
 MEBIBYTES = 64

@@ -4,8 +4,8 @@
 //
 //   pruning-study [KIND]      the jobs of that kind alone, as "line" or "6-D"
 //
-// One JSON object a line for each job and size; seconds. `haichi measure pruning` and `haichi
-// measure regret` run it and add up. Exit code 2 and one line on standard error for a bad argument
+// One JSON object a line for each job and size; seconds. `haichi figures pruning` and `haichi
+// figures regret` run it and add up. Exit code 2 and one line on standard error for a bad argument
 // or if a simulation fails.
 #include <cstdio>
 #include <nlohmann/json.hpp>

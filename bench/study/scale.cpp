@@ -6,7 +6,7 @@
 // --tried N leaves of the candidates the N that are predicted best (4; 1 at 4096 ranks, where each
 // takes a minute); --ranks, --bytes and --network take one number of ranks, one size or one network
 // alone. One JSON object a line for each network, number of ranks and size; seconds. `haichi
-// measure scale` runs it and adds up. Exit code 2 and one line on standard error for a bad argument
+// figures scale` runs it and adds up. Exit code 2 and one line on standard error for a bad argument
 // or if a simulation fails.
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""The commands of `haichi` in Python: lab, demo, compare, measure, report, explain, export."""
+"""The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from haichi import jobs, lab, mpi
 from haichi.compare.cli import compare
 from haichi.demo import demo
 from haichi.export.cli import export
-from haichi.measure.cli import app as measure_app
+from haichi.figures.cli import app as figures_app
 from haichi.report.cli import report
 from haichi.report.explain import explain
 
@@ -29,7 +29,7 @@ lab_app = typer.Typer(
     help="A cluster of network namespaces on this machine (docs/guide/lab.md). Needs root.",
 )
 app.add_typer(lab_app, name="lab")
-app.add_typer(measure_app, name="measure")
+app.add_typer(figures_app, name="figures")
 app.command()(demo)
 app.command(context_settings={"allow_interspersed_args": False})(compare)
 app.command()(report)

@@ -21,12 +21,12 @@ import typer
 from rich.console import Console
 
 from haichi import lab, mpi, paths
+from haichi.figures import cases, record, trial
+from haichi.figures.model import Measurement
+from haichi.figures.patterns import Gapped, Hpio, Lattice
+from haichi.figures.places import Place, temporary_lab, temporary_machine
+from haichi.figures.trial import BY_HAND, DEFAULT, STOCK, choice
 from haichi.lab import LabError
-from haichi.measure import cases, record, trial
-from haichi.measure.model import Measurement
-from haichi.measure.patterns import Gapped, Hpio, Lattice
-from haichi.measure.places import Place, temporary_lab, temporary_machine
-from haichi.measure.trial import BY_HAND, DEFAULT, STOCK, choice
 from haichi.report import html
 from haichi.report.cli import write_text
 from haichi.report.load import ReportError, load

@@ -26,7 +26,7 @@ from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
 # fingers on a new machine is answered before anything is installed; a test compares the two.
-FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "measure")
+FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "figures")
 
 USAGE = """\
 usage: ./haichi COMMAND
@@ -51,7 +51,7 @@ usage: ./haichi COMMAND
   report    print a run report, make its page and its trace
   explain   how the algorithms of a run's collectives were chosen
   export    what was chosen, as rules that the MPI library reads without haichi
-  measure   the full measurement behind the demo's table
+  figures   the measurements behind the figures in README.md
 
 ./haichi COMMAND --help says more of each.
 """

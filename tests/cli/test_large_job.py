@@ -1,4 +1,4 @@
-"""`haichi measure large-job`: what a call costs each rank does not grow with the job's ranks."""
+"""`haichi figures large-job`: what a call costs each rank does not grow with the job's ranks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import mpis
 import pytest
 from haichi import mpi
-from haichi.measure import large_job
+from haichi.figures import large_job
 
 PROGRAM = mpis.BUILD / "bin" / "large-job-study"
 KIB = 1 << 10
@@ -54,7 +54,7 @@ def test_a_number_that_is_none_is_refused() -> None:
 
 def test_the_command_says_what_was_reached(tmp_path: Path) -> None:
     out = tmp_path / "large-job.json"
-    command = [sys.executable, "-m", "haichi", "measure", "large-job", "--ranks", "256"]
+    command = [sys.executable, "-m", "haichi", "figures", "large-job", "--ranks", "256"]
     command += ["--per-node", "16", "--out", str(out)]
     here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
     done = mpis.run_bounded(command, env={**os.environ, **here}, timeout=120)

@@ -1,4 +1,4 @@
-"""`haichi measure pruning` on a few small jobs: the model against the simulator."""
+"""`haichi figures pruning` on a few small jobs: the model against the simulator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi.measure import pruning
+from haichi.figures import pruning
 
 PROGRAM = mpis.BUILD / "bin" / "pruning-study"
 
@@ -18,9 +18,9 @@ if not PROGRAM.exists():
     pytest.skip(f"no {PROGRAM}: ./haichi build", allow_module_level=True)
 
 
-def measure(*words: str) -> subprocess.CompletedProcess[str]:
+def figures(*words: str) -> subprocess.CompletedProcess[str]:
     here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "measure", "pruning", *words]
+    command = [sys.executable, "-m", "haichi", "figures", "pruning", *words]
     return mpis.run_bounded(command, env={**os.environ, **here}, timeout=200)
 
 
@@ -82,13 +82,13 @@ def test_a_best_that_is_pruned_is_told() -> None:
 
 def test_the_command_prints_and_saves(tmp_path: Path) -> None:
     out = tmp_path / "pruning.json"
-    done = measure("--kind", "paper 004", "--out", str(out))
+    done = figures("--kind", "paper 004", "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert "table 1, no topology" in done.stdout
     assert "reached" in done.stdout
     saved = json.loads(out.read_text())
     assert saved["schema"] == pruning.SCHEMA
     assert len(saved["cases"]) == 27
-    refused = measure("--kind", "star")
+    refused = figures("--kind", "star")
     assert refused.returncode == 2
     assert "usage: pruning-study" in refused.stderr

@@ -1,4 +1,4 @@
-"""`haichi measure regret`: the selection at work on simulated times."""
+"""`haichi figures regret`: the selection at work on simulated times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi.measure import regret
+from haichi.figures import regret
 
 PROGRAM = mpis.BUILD / "bin" / "regret-study"
 PRUNING = mpis.BUILD / "bin" / "pruning-study"
@@ -97,7 +97,7 @@ def test_the_command_takes_what_pruning_has_saved(tmp_path: Path) -> None:
     saved, out = tmp_path / "pruning.json", tmp_path / "regret.json"
     saved.write_text(json.dumps({"cases": [case(2.0, 1.0), case(1.0, 1.5)]}))
     here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "measure", "regret", "--cases", str(saved)]
+    command = [sys.executable, "-m", "haichi", "figures", "regret", "--cases", str(saved)]
     done = mpis.run_bounded([*command, "--out", str(out)], env={**os.environ, **here}, timeout=100)
     assert done.returncode == 0, done.stderr
     assert "reached in the mean" in done.stdout
@@ -107,4 +107,4 @@ def test_the_command_takes_what_pruning_has_saved(tmp_path: Path) -> None:
     saved.write_text("{}")
     refused = mpis.run_bounded(command, env={**os.environ, **here}, timeout=100)
     assert refused.returncode == 2
-    assert "no cases of haichi measure pruning" in refused.stderr
+    assert "no cases of haichi figures pruning" in refused.stderr

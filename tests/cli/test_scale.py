@@ -1,4 +1,4 @@
-"""`haichi measure scale` and the libraries' own rules that it simulates."""
+"""`haichi figures scale` and the libraries' own rules that it simulates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import mpis
 import pytest
 from haichi import mpi
-from haichi.measure import scale
+from haichi.figures import scale
 
 PROGRAM = mpis.BUILD / "bin" / "scale-study"
 
@@ -83,7 +83,7 @@ def test_a_choice_must_be_clearly_faster_than_the_library() -> None:
 def test_the_command_prints_and_saves(tmp_path: Path) -> None:
     here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
     out = tmp_path / "scale.json"
-    command = [sys.executable, "-m", "haichi", "measure", "scale", "--out", str(out)]
+    command = [sys.executable, "-m", "haichi", "figures", "scale", "--out", str(out)]
     done = mpis.run_bounded([*command, "--ranks", "96"], env={**os.environ, **here}, timeout=200)
     assert done.returncode == 0, done.stderr
     assert "geometric mean" in done.stdout

@@ -1,4 +1,4 @@
-"""`haichi measure truth`: what was measured in the lab beside what is simulated."""
+"""`haichi figures truth`: what was measured in the lab beside what is simulated."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi.measure import truth
-from haichi.measure.model import Case, Environment, Measurement, Samples
+from haichi.figures import truth
+from haichi.figures.model import Case, Environment, Measurement, Samples
 from haichi.mpi import Missing
 
 if not mpis.HAICHI.exists():
@@ -92,7 +92,7 @@ def test_the_command_prints_and_refuses(tmp_path: Path) -> None:
     saved = tmp_path / "collectives.json"
     measurement().save(saved)
     here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "measure", "truth", str(saved)]
+    command = [sys.executable, "-m", "haichi", "figures", "truth", str(saved)]
     done = mpis.run_bounded(command, env={**os.environ, **here}, timeout=100)
     assert done.returncode == 0, done.stderr
     assert "2 of 3 ratios within 15 %, 3 of 6 between any two algorithms" in done.stdout

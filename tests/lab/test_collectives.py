@@ -1,4 +1,4 @@
-"""`haichi measure collectives`: the program, and what is made of the trials."""
+"""`haichi figures collectives`: the program, and what is made of the trials."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi.measure import collectives, exchange_cell
-from haichi.measure.cases import Plan
-from haichi.measure.places import OnMachine, temporary_machine
+from haichi.figures import collectives, exchange_cell
+from haichi.figures.cases import Plan
+from haichi.figures.places import OnMachine, temporary_machine
 from haichi.mpi import NAMES, Missing, find
 from test_hpio import program
 

@@ -1,15 +1,15 @@
-"""`haichi measure job-regret`: whole jobs, and what is made of their times."""
+"""`haichi figures job-regret`: whole jobs, and what is made of their times."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from haichi.measure import exchange_cell, job_regret
-from haichi.measure.job_regret import BEST, EARLIER, JOB, Asked, Row
-from haichi.measure.model import Case, Samples
-from haichi.measure.places import temporary_machine
-from haichi.measure.trial import DEFAULT, STOCK
+from haichi.figures import exchange_cell, job_regret
+from haichi.figures.job_regret import BEST, EARLIER, JOB, Asked, Row
+from haichi.figures.model import Case, Samples
+from haichi.figures.places import temporary_machine
+from haichi.figures.trial import DEFAULT, STOCK
 from test_collectives import cell
 
 

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from haichi.measure import links
-from haichi.measure.network import PATTERNS
-from haichi.measure.patterns import Block3d, Contiguous, Hpio, Pattern, cells
+from haichi.figures import links
+from haichi.figures.network import PATTERNS
+from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells
 
 UNEVEN = [0, 0, 1, 1, 1, 2]
 SHAPES: list[Pattern] = [

@@ -12,13 +12,13 @@ from pathlib import Path
 import mpis
 import pytest
 from haichi import jobs, mpi
-from haichi.measure import never_slower, never_slower_draw, never_slower_figures, trial
-from haichi.measure import never_slower_picture as picture
-from haichi.measure import never_slower_start as start
-from haichi.measure.never_slower_draw import LAB, MPIS, ONE, Pattern, Where, pattern_of
-from haichi.measure.never_slower_figures import Ratio
-from haichi.measure.never_slower_start import AGAIN, HAICHI, STOCK, Row
-from test_measure_cli import measure
+from haichi.figures import never_slower, never_slower_draw, never_slower_figures, trial
+from haichi.figures import never_slower_picture as picture
+from haichi.figures import never_slower_start as start
+from haichi.figures.never_slower_draw import LAB, MPIS, ONE, Pattern, Where, pattern_of
+from haichi.figures.never_slower_figures import Ratio
+from haichi.figures.never_slower_start import AGAIN, HAICHI, STOCK, Row
+from test_figures_cli import figures
 
 OPENMPI = mpi.Mpi("openmpi", "openmpi", Path("/bin/true"))
 EVERYWHERE = (*ONE, *LAB)
@@ -283,7 +283,7 @@ def test_what_runs_one_alone() -> None:
     asked = never_slower.Asked(mpis=MPIS, places=EVERYWHERE, draws=500, seed=9)
     row = Row(Pattern("draw-17", {"op": "none"}), Where(4, 16), OPENMPI)
     assert never_slower.alone(row, asked) == (
-        "./haichi measure never-slower --only draw-17 --random --seed 9 --nodes 4x4 --mpi openmpi"
+        "./haichi figures never-slower --only draw-17 --random --seed 9 --nodes 4x4 --mpi openmpi"
     )
     assert [str(w) for w in never_slower.places_of(["one", "4x4"], [4])] == ["1x4", "4x4"]
 
@@ -315,9 +315,9 @@ def test_what_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_is_not_known_is_refused_in_one_line(words: list[str], text: str) -> None:
-    done = measure("never-slower", "--list", *words)
+    done = figures("never-slower", "--list", *words)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"haichi measure: {text}")
+    assert done.stderr.startswith(f"haichi figures: {text}")
 
 
 def program(name: str, flavour: mpis.Mpi) -> Path:
@@ -372,7 +372,7 @@ def test_two_patterns_on_one_node(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     words = ["--named", "--only", "btio-s", "--nodes", "1x2", "--repetitions", "1"]
     words += ["--looks", "0", "--mpi", found[0].name, "--out", str(out)]
-    done = measure("never-slower", *words)
+    done = figures("never-slower", *words)
     assert done.returncode in (0, 1), done.stderr
     saved = json.loads(out.read_text())
     assert saved["schema"] == "haichi.measure/1"

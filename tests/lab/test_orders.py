@@ -7,8 +7,8 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi.measure import issue_orders
-from haichi.measure.model import Case, Samples
+from haichi.figures import issue_orders
+from haichi.figures.model import Case, Samples
 from test_hpio import program
 
 

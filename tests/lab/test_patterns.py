@@ -8,9 +8,9 @@ from pathlib import Path
 import mpis
 import numpy as np
 import pytest
-from haichi.measure import network, one_node
-from haichi.measure.content import wrong_bytes
-from haichi.measure.patterns import (
+from haichi.figures import network, one_node
+from haichi.figures.content import wrong_bytes
+from haichi.figures.patterns import (
     Block3d,
     Contiguous,
     Gapped,

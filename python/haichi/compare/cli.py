@@ -17,7 +17,7 @@ from rich.table import Table
 from haichi import jobs, paths
 from haichi.compare.launcher_line import Unclear, with_haichi
 from haichi.compare.result import Runs, headline
-from haichi.measure import record
+from haichi.figures import record
 from haichi.report import html
 from haichi.report.cli import write_text
 from haichi.report.findings import findings

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from haichi.export.model import Decisions
-from haichi.measure.model import Measurement
+from haichi.figures.model import Measurement
 from haichi.paths import ROOT
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
@@ -48,7 +48,7 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "Written to and read from the folder that `collectives.decisions` names; read by `haichi "
         "export`.",
     ),
-    ("haichi.measure/1", Measurement, "Written by `haichi measure` and `haichi demo`."),
+    ("haichi.measure/1", Measurement, "Written by `haichi figures` and `haichi demo`."),
     (
         "haichi.machine/1",
         Machine,

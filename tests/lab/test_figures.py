@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from haichi import jobs, mpi
-from haichi.measure import (
+from haichi.figures import (
     cases,
     comparison,
     hpio_network,
@@ -21,11 +21,11 @@ from haichi.measure import (
     trial,
     tuned_io,
 )
-from haichi.measure.cases import Plan
-from haichi.measure.model import Case, Claim, Environment, Measurement, Samples
-from haichi.measure.patterns import Hpio
-from haichi.measure.places import OnLab, OnMachine
-from haichi.measure.trial import DEFAULT, LIMIT, STOCK, Program, choice
+from haichi.figures.cases import Plan
+from haichi.figures.model import Case, Claim, Environment, Measurement, Samples
+from haichi.figures.patterns import Hpio
+from haichi.figures.places import OnLab, OnMachine
+from haichi.figures.trial import DEFAULT, LIMIT, STOCK, Program, choice
 
 OPENMPI = mpi.Mpi("openmpi", "openmpi", Path("/bin/true"))
 SHAPE = Hpio(2, 3, 8, 4)

@@ -1,4 +1,4 @@
-"""`haichi measure never-slower`: stock ÷ haichi over patterns that nobody tuned to, the named ones
+"""`haichi figures never-slower`: stock ÷ haichi over patterns that nobody tuned to, the named ones
 and random draws, on one machine and in the lab, with every MPI asked for.
 
 What is not at least as fast is looked at again, while there is time: twice as many starts.
@@ -17,13 +17,13 @@ from pathlib import Path
 from rich.console import Console
 
 from haichi import mpi
-from haichi.measure import never_slower_draw as draws
-from haichi.measure import never_slower_figures as figures
-from haichi.measure import never_slower_picture, never_slower_start, record
-from haichi.measure.model import Measurement
-from haichi.measure.never_slower_draw import Where
-from haichi.measure.never_slower_start import Row
-from haichi.measure.places import Place, temporary_lab, temporary_machine
+from haichi.figures import never_slower_draw as draws
+from haichi.figures import never_slower_figures as figures
+from haichi.figures import never_slower_picture, never_slower_start, record
+from haichi.figures.model import Measurement
+from haichi.figures.never_slower_draw import Where
+from haichi.figures.never_slower_start import Row
+from haichi.figures.places import Place, temporary_lab, temporary_machine
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _in_time(rows: Sequence[Row], end: float | None) -> Iterator[Row]:
 
 def alone(row: Row, asked: Asked) -> str:
     """The command that measures this row alone."""
-    words = ["./haichi", "measure", "never-slower", "--only", row.pattern.name]
+    words = ["./haichi", "figures", "never-slower", "--only", row.pattern.name]
     drawn = row.pattern.name.startswith("draw-")
     words += ["--random", "--seed", str(asked.seed)] if drawn else ["--named"]
     words += ["--nodes", str(row.where), "--mpi", row.which.name]

@@ -1,4 +1,4 @@
-"""`haichi measure hpio-network`: HPIO over a network that is the bottleneck, haichi against stock.
+"""`haichi figures hpio-network`: HPIO over a network that is the bottleneck, haichi against stock.
 
 The figures that the project is to reach (paper 000, section 4.2, scaled to 16 ranks on 4 nodes),
 and those of haichi's own settings among each other.
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haichi import mpi
-from haichi.measure import record, trial
-from haichi.measure.cases import Plan, limit_of_cut, pattern_trials
-from haichi.measure.model import Case, Claim, Measurement
-from haichi.measure.patterns import Hpio
-from haichi.measure.places import OnLab
-from haichi.measure.record import ratio
-from haichi.measure.trial import DEFAULT, STOCK, choice
+from haichi.figures import record, trial
+from haichi.figures.cases import Plan, limit_of_cut, pattern_trials
+from haichi.figures.model import Case, Claim, Measurement
+from haichi.figures.patterns import Hpio
+from haichi.figures.places import OnLab
+from haichi.figures.record import ratio
+from haichi.figures.trial import DEFAULT, STOCK, choice
 
 NODES, PER_NODE, COUNT = 4, 4, 1500
 PACKED = choice("packed/rank, 4 aggregators", layout="packed", order="rank", aggregators=4)

@@ -9,8 +9,8 @@ from typing import Literal
 
 from rich.table import Table
 
-from haichi.measure.model import Case, Claim
-from haichi.measure.trial import DEFAULT, LIMIT, STOCK
+from haichi.figures.model import Case, Claim
+from haichi.figures.trial import DEFAULT, LIMIT, STOCK
 
 
 @dataclass(frozen=True)

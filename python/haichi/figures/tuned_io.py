@@ -1,4 +1,4 @@
-"""`haichi measure tuned-io`: whether order and window by trial (`io.tune`) are worth it: HPIO on 4
+"""`haichi figures tuned-io`: whether order and window by trial (`io.tune`) are worth it: HPIO on 4
 nodes, as set by default, with every pair that is tried fixed, and by what trials decided.
 """
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from haichi import mpi
-from haichi.measure import record, trial
-from haichi.measure.cases import Plan, Trial, pattern_trials, scratch
-from haichi.measure.model import Case, Claim, Measurement
-from haichi.measure.patterns import Hpio
-from haichi.measure.places import OnLab
-from haichi.measure.record import ratio
-from haichi.measure.trial import DEFAULT, Variant
+from haichi.figures import record, trial
+from haichi.figures.cases import Plan, Trial, pattern_trials, scratch
+from haichi.figures.model import Case, Claim, Measurement
+from haichi.figures.patterns import Hpio
+from haichi.figures.places import OnLab
+from haichi.figures.record import ratio
+from haichi.figures.trial import DEFAULT, Variant
 
 NODES, PER_NODE, COUNT = 4, 4, 400
 MAPPINGS = ("BK", "RR")

@@ -1,4 +1,4 @@
-"""What the samples of `haichi measure never-slower` say: ratios, how sure they are, claims."""
+"""What the samples of `haichi figures never-slower` say: ratios, how sure they are, claims."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from haichi.measure.model import Case, Claim
-from haichi.measure.never_slower_start import AGAIN, HAICHI, STOCK, Row
+from haichi.figures.model import Case, Claim
+from haichi.figures.never_slower_start import AGAIN, HAICHI, STOCK, Row
 
 NEVER_SLOWER, SHARE, FLOOR = 0.97, 0.99, 0.9
 # From so many samples on, one outlier a side is not looked at.

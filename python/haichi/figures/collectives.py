@@ -1,4 +1,4 @@
-"""`haichi measure collectives`: every algorithm for an exchange in one run, interleaved, and
+"""`haichi figures collectives`: every algorithm for an exchange in one run, interleaved, and
 which of them haichi chooses by itself (paper 004, section 4)."""
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from haichi import mpi
-from haichi.measure import exchange_cell, record
-from haichi.measure.cases import Plan
-from haichi.measure.exchange_cell import RANKS, Cell, Found
-from haichi.measure.model import Claim, Measurement
-from haichi.measure.places import OnLab
+from haichi.figures import exchange_cell, record
+from haichi.figures.cases import Plan
+from haichi.figures.exchange_cell import RANKS, Cell, Found
+from haichi.figures.model import Claim, Measurement
+from haichi.figures.places import OnLab
 
 # Ranks of each node.
 SHAPES = {"4x4": (4,) * 4, "8x2": (2,) * 8, "16x1": (1,) * 16, "1+3+5+7": (1, 3, 5, 7)}

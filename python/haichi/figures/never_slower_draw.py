@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from haichi.measure import never_slower_table
+from haichi.figures import never_slower_table
 
 
 @dataclass(frozen=True)

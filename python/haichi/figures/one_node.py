@@ -1,4 +1,4 @@
-"""`haichi measure one-node`: ranks that share a machine and its memory, haichi against both stock
+"""`haichi figures one-node`: ranks that share a machine and its memory, haichi against both stock
 libraries and against the limit, the same bytes of each rank in one contiguous pwrite or pread.
 """
 
@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haichi import mpi
-from haichi.measure import comparison, record, trial
-from haichi.measure.cases import Plan, Trial, pattern_trials
-from haichi.measure.comparison import Row
-from haichi.measure.model import Claim, Measurement
-from haichi.measure.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
-from haichi.measure.places import OnMachine
-from haichi.measure.trial import DEFAULT, LIMIT, STOCK
+from haichi.figures import comparison, record, trial
+from haichi.figures.cases import Plan, Trial, pattern_trials
+from haichi.figures.comparison import Row
+from haichi.figures.model import Claim, Measurement
+from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
+from haichi.figures.places import OnMachine
+from haichi.figures.trial import DEFAULT, LIMIT, STOCK
 
 ACCESSES = 3  # writes, and reads, per start of the program
 RANKS = (4, 2)

@@ -1,4 +1,4 @@
-"""What the commands of `haichi measure` share: their options, and how they begin and end."""
+"""What the commands of `haichi figures` share: their options, and how they begin and end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 
 from haichi import mpi, paths
+from haichi.figures import comparison, record
+from haichi.figures.model import Measurement
 from haichi.lab import LabError
-from haichi.measure import comparison, record
-from haichi.measure.model import Measurement
 
 BAD_INPUT, INVALID = 2, 1
 
@@ -40,7 +40,7 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except (LabError, mpi.Missing) as error:
-        sys.stderr.write(f"haichi measure: {error}\n")
+        sys.stderr.write(f"haichi figures: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
 
 
@@ -77,7 +77,7 @@ def finish(measurement: Measurement, out: Path, *, compare: bool = False) -> Non
 
 def keep(document: dict, out: Path | None, study: str) -> None:
     """Saves a study's cases and figures, and says where."""
-    where = out or paths.OUT / "measure" / f"{study}.json"
+    where = out or paths.OUT / "figures" / f"{study}.json"
     where.parent.mkdir(parents=True, exist_ok=True)
     where.write_text(json.dumps(document, indent=1) + "\n")
     record.console().print(f"all cases: {where}")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from haichi import mpi, paths
-from haichi.measure.model import Case, Samples
-from haichi.measure.places import Place
+from haichi.figures.model import Case, Samples
+from haichi.figures.places import Place
 from haichi.mpi import Missing, Mpi
 
 

@@ -1,4 +1,4 @@
-"""`haichi measure`: the commands, where their results go, and their exit codes."""
+"""`haichi figures`: the commands, where their results go, and their exit codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from haichi import mpi, paths
-from haichi.measure import (
+from haichi.figures import (
     collectives,
     hpio_network,
     issue_orders,
@@ -29,7 +29,7 @@ from haichi.measure import (
     truth,
     tuned_io,
 )
-from haichi.measure.command import (
+from haichi.figures.command import (
     BAD_INPUT,
     INVALID,
     MPIS,
@@ -44,11 +44,11 @@ from haichi.measure.command import (
     one_line,
     progress_on,
 )
-from haichi.measure.places import temporary_lab, temporary_machine
+from haichi.figures.places import temporary_lab, temporary_machine
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Measure haichi against the MPI library alone; results go to out/measure/.",
+    help="Measure haichi against the MPI library alone; results go to out/figures/.",
 )
 
 
@@ -69,7 +69,7 @@ def hpio_network_command(
             yields,
             progress_on(record.console(stderr=True)),
         )
-    finish(measurement, out or paths.OUT / "measure" / "hpio-network.json")
+    finish(measurement, out or paths.OUT / "figures" / "hpio-network.json")
 
 
 @app.command("network")
@@ -106,7 +106,7 @@ def network_command(
             yields,
             progress_on(record.console(stderr=True)),
         )
-    finish(measurement, out or paths.OUT / "measure" / "network.json", compare=True)
+    finish(measurement, out or paths.OUT / "figures" / "network.json", compare=True)
 
 
 @app.command("collectives")
@@ -150,7 +150,7 @@ def collectives_command(
             yields,
             progress_on(record.console(stderr=True)),
         )
-    finish(measurement, out or paths.OUT / "measure" / "collectives.json")
+    finish(measurement, out or paths.OUT / "figures" / "collectives.json")
 
 
 @app.command("job-regret")
@@ -198,7 +198,7 @@ def job_regret_command(
             progress_on(record.console(stderr=True)),
         )
     console.print(job_regret.table(rows))
-    finish(measurement, out or paths.OUT / "measure" / "job-regret.json")
+    finish(measurement, out or paths.OUT / "figures" / "job-regret.json")
 
 
 @app.command("issue-orders")
@@ -219,7 +219,7 @@ def issue_orders_command(
             yields,
             progress_on(record.console(stderr=True)),
         )
-    finish(measurement, out or paths.OUT / "measure" / "issue-orders.json")
+    finish(measurement, out or paths.OUT / "figures" / "issue-orders.json")
 
 
 @app.command("tuned-io")
@@ -250,7 +250,7 @@ def tuned_io_command(
             yields,
             progress_on(record.console(stderr=True)),
         )
-    finish(measurement, out or paths.OUT / "measure" / "tuned-io.json")
+    finish(measurement, out or paths.OUT / "figures" / "tuned-io.json")
 
 
 @app.command("one-node")
@@ -283,7 +283,7 @@ def one_node_command(
             accesses,
             progress_on(record.console(stderr=True)),
         )
-    finish(measurement, out or paths.OUT / "measure" / "one-node.json", compare=True)
+    finish(measurement, out or paths.OUT / "figures" / "one-node.json", compare=True)
 
 
 @app.command("never-slower")
@@ -347,7 +347,7 @@ def never_slower_command(
             return
         measurement, rows = never_slower.measure(asked, progress_on(record.console(stderr=True)))
     never_slower.show(console, measurement, rows, asked)
-    file = out or paths.OUT / "measure" / "never-slower.json"
+    file = out or paths.OUT / "figures" / "never-slower.json"
     measurement.save(file)
     never_slower.save_picture(rows, file.with_suffix(".svg"))
     console.print(f"all samples: {file}, picture: {file.with_suffix('.svg')}")
@@ -385,7 +385,7 @@ def regret_command(
         str | None, typer.Option(help="Jobs of one kind alone, such as line, torus or 6-D.")
     ] = None,
     cases: Annotated[
-        Path | None, typer.Option(help="What `haichi measure pruning` has saved, to save its time.")
+        Path | None, typer.Option(help="What `haichi figures pruning` has saved, to save its time.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The JSON file to write (haichi.regret/1).")
@@ -482,16 +482,16 @@ def large_job_command(
 @app.command("truth")
 def truth_command(
     saved: Annotated[
-        Path | None, typer.Argument(help="What `haichi measure collectives` has saved.")
+        Path | None, typer.Argument(help="What `haichi figures collectives` has saved.")
     ] = None,
 ) -> None:
-    """What `haichi measure collectives` measured in the lab, beside what the simulator says of the
+    """What `haichi figures collectives` measured in the lab, beside what the simulator says of the
     same cluster: ratios between algorithms, from 64 KiB on."""
     console = record.console()
     rows: list[truth.Compared] = []
     near_pairs = pairs = 0
     with one_line():
-        measured = truth.read(saved or paths.OUT / "measure" / "collectives.json")
+        measured = truth.read(saved or paths.OUT / "figures" / "collectives.json")
         gbs = truth.gigabytes(measured.environment.place)
         for cell in truth.cells_of(measured.cases):
             found = truth.compared(cell, gbs, measured.environment.cores)
@@ -529,7 +529,7 @@ def run_script(name: str, arguments: Sequence[str]) -> None:
     """Goes on as a measurement of `bench/` that has a command line of its own."""
     script = paths.ROOT / "bench" / name / "run.py"
     if not script.exists():
-        sys.stderr.write(f"haichi measure: {script} is not here\n")
+        sys.stderr.write(f"haichi figures: {script} is not here\n")
         raise typer.Exit(BAD_INPUT)
     os.execv(sys.executable, [sys.executable, str(script), *arguments])
 
@@ -543,10 +543,10 @@ def kernels(context: typer.Context) -> None:
     program = paths.program("kernels")
     if not program.exists():
         sys.stderr.write(
-            f"haichi measure: no {program}: install libbenchmark-dev, then ./haichi build\n"
+            f"haichi figures: no {program}: install libbenchmark-dev, then ./haichi build\n"
         )
         raise typer.Exit(BAD_INPUT)
-    out = paths.OUT / "measure" / "kernels.json"
+    out = paths.OUT / "figures" / "kernels.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     words = [f"--benchmark_out={out}", "--benchmark_out_format=json", *context.args]
     os.execv(program, [str(program), *words])

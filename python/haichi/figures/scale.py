@@ -1,10 +1,10 @@
-"""`haichi measure scale`: what MPI libraries' own rules for an MPI_Alltoall take against haichi's
+"""`haichi figures scale`: what MPI libraries' own rules for an MPI_Alltoall take against haichi's
 choice, simulated at sizes that no test machine has.
 
 bin/scale-study simulates both. haichi's choice is what its trials end with where nothing disturbs
 them: the fastest of the candidates that the model keeps, but the library's own unless that takes
 less than 0.97 of its time (src/collectives/selection.h). What the trials cost is not in it; `haichi
-measure regret` is about that.
+figures regret` is about that.
 """
 
 from __future__ import annotations

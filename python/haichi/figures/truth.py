@@ -1,4 +1,4 @@
-"""`haichi measure truth`: ratios between the algorithms of an all-to-all as `haichi measure
+"""`haichi figures truth`: ratios between the algorithms of an all-to-all as `haichi figures
 collectives` found them in the lab, beside what the simulator says for the same cluster.
 
 The simulated cluster has the nodes, the placement and the rate of the lab, each node with a port of
@@ -21,8 +21,8 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from haichi import mpi, paths
-from haichi.measure.exchange_cell import CALL, LIBRARY
-from haichi.measure.model import Case, Measurement
+from haichi.figures.exchange_cell import CALL, LIBRARY
+from haichi.figures.model import Case, Measurement
 
 NEAR = 0.15
 LEAST_BYTES = 64 << 10  # below it the lab measures its cores, not its links
@@ -76,14 +76,14 @@ def between_any_two(rows: Sequence[Compared]) -> tuple[int, int]:
 
 
 def read(saved: Path) -> Measurement:
-    """What `haichi measure collectives` has saved; raises mpi.Missing if it has not."""
+    """What `haichi figures collectives` has saved; raises mpi.Missing if it has not."""
     try:
         found = Measurement.model_validate_json(saved.read_text())
     except (OSError, ValidationError) as error:
         first = str(error).splitlines()[0]
-        raise mpi.Missing(f"{saved}: no result of haichi measure collectives: {first}") from None
+        raise mpi.Missing(f"{saved}: no result of haichi figures collectives: {first}") from None
     if found.what != "collectives":
-        raise mpi.Missing(f"{saved} is of haichi measure {found.what}, not of collectives")
+        raise mpi.Missing(f"{saved} is of haichi figures {found.what}, not of collectives")
     return found
 
 

@@ -1,4 +1,4 @@
-"""`haichi measure job-regret`: what choosing by trial costs a whole job of few calls, or gains it,
+"""`haichi figures job-regret`: what choosing by trial costs a whole job of few calls, or gains it,
 on real MPIs.
 
 A job makes so many calls of one exchange, with haichi's settings as they are by default, and its
@@ -18,13 +18,13 @@ from itertools import product
 from rich.table import Table
 
 from haichi import mpi
-from haichi.measure import exchange_cell, record, trial
-from haichi.measure.cases import Plan, program_of
-from haichi.measure.collectives import LONGEST_S, SHAPES, can_be
-from haichi.measure.exchange_cell import LIBRARY, RANKS, Cell
-from haichi.measure.model import Case, Claim, Measurement, Samples
-from haichi.measure.places import OnLab
-from haichi.measure.trial import DEFAULT, STOCK, Program, Variant
+from haichi.figures import exchange_cell, record, trial
+from haichi.figures.cases import Plan, program_of
+from haichi.figures.collectives import LONGEST_S, SHAPES, can_be
+from haichi.figures.exchange_cell import LIBRARY, RANKS, Cell
+from haichi.figures.model import Case, Claim, Measurement, Samples
+from haichi.figures.places import OnLab
+from haichi.figures.trial import DEFAULT, STOCK, Program, Variant
 
 FUNCTIONS = ("alltoall", "alltoallv", "allgather")
 SIZES = (1 << 10, 16 << 10)

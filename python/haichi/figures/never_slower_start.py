@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from haichi import mpi
-from haichi.measure import trial
-from haichi.measure.cases import program_of
-from haichi.measure.model import Case, Samples
-from haichi.measure.never_slower_draw import Pattern, Where
-from haichi.measure.places import Place
+from haichi.figures import trial
+from haichi.figures.cases import program_of
+from haichi.figures.model import Case, Samples
+from haichi.figures.never_slower_draw import Pattern, Where
+from haichi.figures.places import Place
 from haichi.mpi import Mpi
 
 STOCK, HAICHI, AGAIN = "stock", "haichi", "stock again"

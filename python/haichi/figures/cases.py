@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 
 from haichi import mpi, paths
-from haichi.measure import content, links, trial
-from haichi.measure.model import Case
-from haichi.measure.patterns import Pattern
-from haichi.measure.places import Place
-from haichi.measure.trial import Program, Variant
+from haichi.figures import content, links, trial
+from haichi.figures.model import Case
+from haichi.figures.patterns import Pattern
+from haichi.figures.places import Place
+from haichi.figures.trial import Program, Variant
 from haichi.mpi import Missing, Mpi
 
 Trial = tuple[Case, Callable[[], None]]

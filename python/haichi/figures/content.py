@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from haichi.measure.patterns import Pattern
+from haichi.figures.patterns import Pattern
 
 CHUNK = 1 << 23
 

@@ -1,4 +1,4 @@
-"""The named access patterns of `haichi measure never-slower`: a name and its words, which may go
+"""The named access patterns of `haichi figures never-slower`: a name and its words, which may go
 on in a line that begins with blanks.
 
 Words with `op` are for bench/patterns/comm_pattern.c, the others for io_pattern.c. Amounts are what

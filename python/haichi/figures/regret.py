@@ -1,4 +1,4 @@
-"""`haichi measure regret`: what choosing the algorithm of an all-to-all by trial costs, over 200
+"""`haichi figures regret`: what choosing the algorithm of an all-to-all by trial costs, over 200
 calls, against having had the best algorithm from the first call on (paper 004, section 4).
 
 bin/pruning-study simulates every candidate, and the libraries' own algorithms, on every job and
@@ -69,11 +69,11 @@ def carried_out(program: Path, cases: Sequence[dict], noise: float) -> list[dict
 
 
 def load_cases(saved: Path) -> list[dict]:
-    """Those that `haichi measure pruning` has saved; raises mpi.Missing if it has not."""
+    """Those that `haichi figures pruning` has saved; raises mpi.Missing if it has not."""
     try:
         return json.loads(saved.read_text())["cases"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise mpi.Missing(f"{saved}: no cases of haichi measure pruning: {error}") from None
+        raise mpi.Missing(f"{saved}: no cases of haichi figures pruning: {error}") from None
 
 
 def figures(rows: Sequence[dict]) -> list[Figures]:

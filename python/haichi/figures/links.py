@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from haichi.measure.patterns import Pattern
+from haichi.figures.patterns import Pattern
 
 Bytes = NDArray[np.int64]
 GRANULARITY = 64 << 10  # of pieces: what a node should at least write at a time

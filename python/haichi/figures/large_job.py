@@ -1,4 +1,4 @@
-"""`haichi measure large-job`: what agreeing on and planning a collective access in two phases costs
+"""`haichi figures large-job`: what agreeing on and planning a collective access in two phases costs
 each rank of 100,000, 128 on a node.
 
 bin/large-job-study runs the very code of the ranks and times it (processor time), counts the memory

@@ -1,4 +1,4 @@
-"""`haichi measure network`: patterns over networks that are the bottleneck, haichi against both
+"""`haichi figures network`: patterns over networks that are the bottleneck, haichi against both
 stock libraries and against what the links need for the bytes that must cross them (links.py).
 """
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from haichi import mpi
-from haichi.measure import comparison, record, trial
-from haichi.measure.cases import Plan, Trial, limit_of_best, pattern_trials
-from haichi.measure.comparison import Row
-from haichi.measure.model import Claim, Measurement
-from haichi.measure.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
-from haichi.measure.places import OnLab
-from haichi.measure.trial import DEFAULT, STOCK
+from haichi.figures import comparison, record, trial
+from haichi.figures.cases import Plan, Trial, limit_of_best, pattern_trials
+from haichi.figures.comparison import Row
+from haichi.figures.model import Claim, Measurement
+from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
+from haichi.figures.places import OnLab
+from haichi.figures.trial import DEFAULT, STOCK
 
 RANKS = 16
 NODES = (4, 8)

@@ -1,4 +1,4 @@
-"""`haichi measure` from end to end with little to measure, and what it refuses."""
+"""`haichi figures` from end to end with little to measure, and what it refuses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 from haichi import mpi
 
 
-def measure(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+def figures(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Runs the command."""
     here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "measure", *words]
+    command = [sys.executable, "-m", "haichi", "figures", *words]
     return mpis.run_bounded(command, env={**os.environ, **here, **env}, timeout=200)
 
 
@@ -29,7 +29,7 @@ def one_node(out: Path, *more: str, **env: str) -> subprocess.CompletedProcess[s
         pytest.skip("neither Open MPI nor MPICH 5 is here: ./haichi build")
     words = ["one-node", "--only", "segments", "--only", "cyclic", "--ranks", "2"]
     words += ["--repetitions", "1", "--mpi", found[0].name, "--out", str(out)]
-    return measure(*words, *more, **env)
+    return figures(*words, *more, **env)
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_a_measurement_of_stock_under_the_name_of_haichi_is_not_valid(tmp_path: 
     ],
 )
 def test_what_is_not_known_is_refused_in_one_line(words: list[str], text: str) -> None:
-    done = measure(*words)
+    done = figures(*words)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"haichi measure: {text}")
+    assert done.stderr.startswith(f"haichi figures: {text}")
     assert done.stderr.count("\n") == 1

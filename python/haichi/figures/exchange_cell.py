@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haichi import mpi
-from haichi.measure import trial
-from haichi.measure.cases import Plan, program_of
-from haichi.measure.model import Case, Samples
-from haichi.measure.trial import STOCK, Program, Variant
+from haichi.figures import trial
+from haichi.figures.cases import Plan, program_of
+from haichi.figures.model import Case, Samples
+from haichi.figures.trial import STOCK, Program, Variant
 from haichi.report.load import ReportError, load
 from haichi.report.model import Collective
 

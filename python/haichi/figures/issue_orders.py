@@ -1,4 +1,4 @@
-"""`haichi measure issue-orders`: an all-to-all in the four issue orders, ranks in blocks and round
+"""`haichi figures issue-orders`: an all-to-all in the four issue orders, ranks in blocks and round
 robin (paper 000, section 4.1, Fig. 8). No haichi is under the program: its orders are measured.
 """
 
@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from haichi import mpi, paths
-from haichi.measure import record, trial
-from haichi.measure.cases import Plan, Trial, program_of
-from haichi.measure.model import Case, Claim, Measurement
-from haichi.measure.places import OnLab
-from haichi.measure.record import ratio
-from haichi.measure.trial import Program, Variant
+from haichi.figures import record, trial
+from haichi.figures.cases import Plan, Trial, program_of
+from haichi.figures.model import Case, Claim, Measurement
+from haichi.figures.places import OnLab
+from haichi.figures.record import ratio
+from haichi.figures.trial import Program, Variant
 from haichi.mpi import Missing
 
 NODES, RANKS = 4, 16

@@ -1,4 +1,4 @@
-"""`haichi measure pruning`: how good it is to prune the algorithms of an all-to-all by a model,
+"""`haichi figures pruning`: how good it is to prune the algorithms of an all-to-all by a model,
 against exhaustive simulation (paper 004, sections 3 and 4).
 
 bin/pruning-study simulates every candidate on every job and size, and says what was predicted of

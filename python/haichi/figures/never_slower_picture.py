@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from haichi.measure.never_slower_figures import NEVER_SLOWER, Distribution, distribution
+from haichi.figures.never_slower_figures import NEVER_SLOWER, Distribution, distribution
 
 LEFT, TOP, WIDTH, HEIGHT = 56, 64, 620, 320
 LEAST, MOST = 0.05, 20.0  # of a ratio; what is beyond is drawn there

@@ -13,9 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from haichi import paths
-from haichi.measure.model import Case, Environment, Measurement
-from haichi.measure.places import Place
-from haichi.measure.trial import cores
+from haichi.figures.model import Case, Environment, Measurement
+from haichi.figures.places import Place
+from haichi.figures.trial import cores
 
 
 def environment(place: Place, yields: str) -> Environment:
