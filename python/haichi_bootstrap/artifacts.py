@@ -27,7 +27,8 @@ def deb() -> Path:
     log = paths.OUT / "setup" / "deb.log"
     shell.step("cpack", f"makes a Debian package; {log}")
     stage = paths.BUILD / "deb"
-    command = ["cpack", "-G", "DEB", "--config", folder / "CPackConfig.cmake", "-B", stage]
+    command: shell.Command = ["cpack", "-G", "DEB", "-B", stage]
+    command += ["--config", folder / "CPackConfig.cmake"]
     shell.must(command, "cpack", log, packages.on_path())
     return _keep(stage, "*.deb")
 
@@ -58,12 +59,12 @@ def wheel() -> Path:
         "CMAKE_C_COMPILER_LAUNCHER": "",
         **packages.on_path(),
     }
-    pip = [paths.PYTHON, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", stage]
+    pip: shell.Command = [paths.PYTHON, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", stage]
     pip += [f"--config-settings=build-dir={paths.BUILD / 'portable'}", paths.ROOT]
     shell.must(pip, "pip wheel", log, env)
     made = next(stage.glob("*.whl"))
     shell.step("auditwheel", "looks whether it needs nothing that is newer")
-    audit = [_ENVIRONMENT.folder / "bin" / "python", "-m", "auditwheel", "repair"]
+    audit: shell.Command = [_ENVIRONMENT.folder / "bin" / "python", "-m", "auditwheel", "repair"]
     audit += ["--plat", f"manylinux_{GLIBC.replace('.', '_')}_{ARCHITECTURE}"]
     audit += ["--wheel-dir", stage / "portable", made]
     log = log.with_name("auditwheel.log")

@@ -71,7 +71,7 @@ def configure(preset: str = "release") -> Path:
         shell.step(f"configure build/{preset}", "first time, or the presets or the MPIs changed")
         log = paths.OUT / "setup" / f"configure-{preset}.log"
         fresh = ["--fresh"] if (folder / "CMakeCache.txt").exists() else []
-        command = ["cmake", *fresh, "-S", paths.ROOT, "--preset", preset]
+        command: shell.Command = ["cmake", *fresh, "-S", paths.ROOT, "--preset", preset]
         shell.must(command, "cmake", log, packages.on_path())
         stamp.write_text(now)
     return folder
@@ -84,7 +84,7 @@ def build(target: str, preset: str = "release") -> Path:
     jobs = str(shell.processors())
     log = paths.OUT / "setup" / f"build-{preset}.log"
     shell.step(f"compile build/{preset}", f"{_WHAT[target]}, {jobs} jobs; {log}")
-    command = ["ninja", "-C", folder, "-j", jobs, target]
+    command: shell.Command = ["ninja", "-C", folder, "-j", jobs, target]
     env = {**packages.on_path(), **progress.NINJA}
     shell.must(command, "the build", log, env, follow=progress.Progress())
     (folder / f"haichi-built-{target}").touch()

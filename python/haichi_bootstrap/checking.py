@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypedDict
 
 from haichi_bootstrap import arrows, building, commits, packages, paths, rooms, shell
 from haichi_bootstrap.shell import Stop
@@ -14,6 +15,13 @@ CODE = {".c", ".h", ".cpp", ".hpp"}
 HEADERS = {".h", ".hpp"}
 FORTRAN = {".f", ".f90", ".F90"}
 MOST_LINES, MOST_HEADER_LINES = 600, 300
+
+
+class CompileCommand(TypedDict):
+    """An entry of compile_commands.json, as far as it is read here."""
+
+    file: str
+    command: str
 
 
 def check(*, tidy: bool = False) -> int:
@@ -36,6 +44,7 @@ def check(*, tidy: bool = False) -> int:
             "ruff check",
             lambda: _ruff(["check", "--output-format=concise"], python),
         ),
+        ("types of Python", "mypy --strict", types),
         ("arrows", "includes point one way", lambda: arrows.violations(SRC, _under_src(code))),
         ("circles", "no modules include each other", lambda: rooms.circles_in(SRC)),
         ("headers", "each compiles by itself", lambda: _headers(folder, code)),
@@ -98,7 +107,7 @@ def white_space(files: Iterable[Path]) -> Iterable[str]:
             yield f"{file}: no new line at the end of the file"
 
 
-def _lines_of(command: list[str | Path]) -> list[str]:
+def _lines_of(command: shell.Command) -> list[str]:
     """What a checker says if it fails; nothing if it is content."""
     log = paths.OUT / "check" / f"{Path(command[0]).name}.log"
     status = shell.run(command, log=log, env=packages.on_path(), timeout=600, cwd=paths.ROOT)
@@ -110,7 +119,8 @@ def _lines_of(command: list[str | Path]) -> list[str]:
 def _format(code: list[Path]) -> list[str]:
     if not code:
         return []
-    command = [paths.TOOLS / "bin/clang-format", "--dry-run", "-Werror", "--ferror-limit=1", *code]
+    command: shell.Command = [paths.TOOLS / "bin/clang-format", "--dry-run", "-Werror"]
+    command += ["--ferror-limit=1", *code]
     return [line for line in _lines_of(command) if "error:" in line]
 
 
@@ -118,10 +128,18 @@ def _ruff(words: list[str], python: list[Path]) -> list[str]:
     return _lines_of([paths.TOOLS / "bin/ruff", *words, "--no-cache", *python]) if python else []
 
 
+def types(files: Iterable[Path] = ()) -> list[str]:
+    """What the type checker says of these files; of the packages that pyproject.toml names, if
+    there are none."""
+    cache = paths.OUT / "check" / "mypy"
+    command: shell.Command = [paths.TOOLS / "bin/mypy", "--no-error-summary", "--cache-dir", cache]
+    return _lines_of([*command, *files])
+
+
 def _flags(folder: Path) -> dict[str, list[str]]:
     """Folder of src/ -> the flags that say how its headers are to be read."""
     try:
-        commands = json.loads((folder / "compile_commands.json").read_text())
+        commands: list[CompileCommand] = json.loads((folder / "compile_commands.json").read_text())
     except (OSError, ValueError) as error:
         raise Stop(f"no compile_commands.json in {folder}: type ./haichi build") from error
     flags: dict[str, list[str]] = {}
@@ -151,17 +169,8 @@ def _headers(folder: Path, code: list[Path]) -> list[str]:
     def compile_alone(header: Path) -> list[str]:
         part = header.relative_to(SRC).parts[0]
         how = flags.get(part) or flags.get("base", [])
-        command = [
-            "g++",
-            *how,
-            "-fsyntax-only",
-            "-Wall",
-            "-include",
-            header,
-            "-x",
-            "c++",
-            "/dev/null",
-        ]
+        command: shell.Command = ["g++", *how, "-fsyntax-only", "-Wall"]
+        command += ["-include", header, "-x", "c++", "/dev/null"]
         log = paths.OUT / "check" / "headers" / f"{part}-{header.name}.log"
         status = shell.run(command, log=log, timeout=120)
         return [line for line in shell.tail(log, 50) if "error" in line][:3] if status else []

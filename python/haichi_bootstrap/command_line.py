@@ -39,7 +39,7 @@ usage: ./haichi COMMAND
   install   build, then a tree under --prefix that runs without the checkout (--remove)
   package   the same as a Debian package or a wheel: ./haichi package deb|wheel
   doctor    what is here, what is missing, what to type
-  check     format, lint, arrows, headers (--tidy: clang-tidy too)
+  check     format, lint, types, arrows, headers (--tidy: clang-tidy too)
 
   run       mpiexec -n 16 ./haichi run ./app ARGS…    run a program under haichi
   where     mpiexec -n 16 ./haichi where              print which rank is where
@@ -182,7 +182,9 @@ def _doctor(arguments: list[str]) -> int:
 
 
 def _check(arguments: list[str]) -> int:
-    parser = _parser("check", "Checks format, lint, arrows, headers and sizes of the sources.")
+    parser = _parser(
+        "check", "Checks format, lint, types, arrows, headers and sizes of the sources."
+    )
     parser.add_argument("--tidy", action="store_true", help="clang-tidy too (minutes)")
     parser.add_argument(
         "--rooms", action="store_true", help="instead, print what each folder of src/ has and uses"

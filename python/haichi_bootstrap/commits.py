@@ -21,7 +21,7 @@ Use Wait Warn Write
 def problems() -> Iterator[str]:
     """What is wrong with the commits that this checkout has; nothing where git knows none."""
     form = "--format=%h%x00%s%x00%b%x01"
-    log = ["git", "-C", paths.ROOT, "log", "--no-merges", f"--since={SINCE}", form]
+    log: shell.Command = ["git", "-C", paths.ROOT, "log", "--no-merges", f"--since={SINCE}", form]
     for entry in (shell.output(log) or "").split("\1"):
         if entry.strip():
             commit, subject, body = entry.strip("\n").split("\0")

@@ -41,7 +41,7 @@ def workshop(command: str) -> Iterator[Path]:
 def make(archive: Path, present: Sequence[str] = ()) -> None:
     """Makes the root, as a tar file, with the packages of `present` installed."""
     shell.step("mmdebstrap", f"a minimal {SUITE} root, as on a machine just installed")
-    command: list[str | Path] = ["mmdebstrap", "--quiet", "--variant=minbase"]
+    command: shell.Command = ["mmdebstrap", "--quiet", "--variant=minbase"]
     command += [f"--include={','.join(('ca-certificates', *present))}"]
     command += [f"--aptopt={line}" for line in _apt_options()]
     # Its own clean-up would take away what apt must fetch again anyway for the first package.

@@ -39,9 +39,10 @@ def _tools() -> Environment:
     """.venv, with cmake and ninja where the system has none."""
     tools = ["runtime.txt", "tools.txt"]
     names = {p.name for p in packages.missing(packages.of_groups(["build"]))}
-    stamped = _read_stamp(paths.TOOLS).get("requirements", [])
+    stamped = _read_stamp(paths.TOOLS).get("requirements")
+    taken = isinstance(stamped, list) and "without-root.txt" in stamped
     # Once taken from the wheels they count as present, so the stamp remembers that they are.
-    if names & {"cmake", "ninja-build"} or "without-root.txt" in stamped:
+    if names & {"cmake", "ninja-build"} or taken:
         tools.append("without-root.txt")
     return Environment(paths.TOOLS, tuple(tools), "pinned tools and what the command line imports")
 
@@ -89,11 +90,10 @@ def _provide(environment: Environment) -> None:
     log = paths.OUT / "setup" / f"{where.lstrip('.')}.log"
     if any(stamp.get(key) != now[key] for key in ("folder", "python")):
         shell.step(f"make {where}", environment.why)
-        command = [_python(), "-m", "venv", "--clear", folder]
-        shell.must(command, f"making {where}", log)
+        shell.must([_python(), "-m", "venv", "--clear", folder], f"making {where}", log)
     files = [paths.REQUIREMENTS / name for name in environment.requirements]
     shell.step(f"pip install into {where}", f"as pinned in {' '.join(f.name for f in files)}")
-    command = [folder / "bin" / "python", "-m", "pip", "install", "--no-input"]
+    command: shell.Command = [folder / "bin" / "python", "-m", "pip", "install", "--no-input"]
     command.append("--disable-pip-version-check")
     for file in files:
         command += ["-r", file]
@@ -137,7 +137,7 @@ def _stamp_of(environment: Environment) -> dict[str, object]:
     }
 
 
-def _read_stamp(folder: Path) -> dict:
+def _read_stamp(folder: Path) -> dict[str, object]:
     try:
         stamp = json.loads((folder / STAMP).read_text())
     except (OSError, ValueError):

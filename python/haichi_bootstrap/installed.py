@@ -124,7 +124,7 @@ def _files(root: Path) -> set[str]:
         "dev",
         "run",
     )
-    found = set()
+    found: set[str] = set()
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)
         folders[:] = [f for f in folders if os.path.normpath(f"{inside}/{f}") not in own]

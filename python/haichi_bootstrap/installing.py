@@ -70,7 +70,7 @@ def _writable(prefix: Path) -> None:
 def _stage(folder: Path, stage: Path) -> None:
     log = paths.OUT / "setup" / "install.log"
     shell.step("cmake --install", f"with what its Python imports, from PyPI; {log}")
-    command = ["cmake", "--install", folder, "--prefix", stage, "--strip"]
+    command: shell.Command = ["cmake", "--install", folder, "--prefix", stage, "--strip"]
     shell.must(command, "cmake --install", log, packages.on_path())
 
 

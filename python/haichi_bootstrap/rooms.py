@@ -49,9 +49,9 @@ def rooms(src: Path) -> dict[str, Room]:
                 arrows.setdefault(module, set()).add(other)
             if Path(target).parts[0] != name.parts[0]:
                 room.uses.add(Path(target).parts[0])
-    for name, room in found.items():
-        for other in room.uses:
-            found[other].used_by.add(name)
+    for folder, room in found.items():
+        for used in room.uses:
+            found[used].used_by.add(folder)
     for circle in circles(arrows):
         found[circle[0].split("/")[0]].circles.append(circle)
     return dict(sorted(found.items()))

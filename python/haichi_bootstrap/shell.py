@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+Command = list[str | Path]  # a program and its arguments
+
 
 class Stop(Exception):
     """The command can't go on. The message is one line: what is wrong, where, and what to do."""
@@ -137,7 +139,7 @@ def run(
 
 
 @contextlib.contextmanager
-def _ended_with_us(process: subprocess.Popen) -> Iterator[None]:
+def _ended_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
     try:
         ENDING.wait_no_longer()
         yield
@@ -149,7 +151,7 @@ def _ended_with_us(process: subprocess.Popen) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _limited(process: subprocess.Popen, timeout: float | None) -> Iterator[list[bool]]:
+def _limited(process: subprocess.Popen[bytes], timeout: float | None) -> Iterator[list[bool]]:
     """Ends the process group after `timeout` seconds; the list that it gives is then not empty."""
     expired: list[bool] = []
     if timeout is None:

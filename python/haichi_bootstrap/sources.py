@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from haichi_bootstrap import packages, paths, shell
+from haichi_bootstrap.shell import Stop
 
 FOLDER = paths.DEBS / "sources"
 ETC_APT = Path("/etc/apt")
@@ -44,7 +45,10 @@ def provide() -> None:
 def pinned_version(name: str) -> str:
     """The version of a wheel, as requirements/ says."""
     pins = (paths.REQUIREMENTS / PINNED_IN).read_text()
-    return re.findall(rf"^{name}==(.*)$", pins, re.MULTILINE)[0]
+    match = re.search(rf"^{name}==(.*)$", pins, re.MULTILINE)
+    if match is None:
+        raise Stop(f"requirements/{PINNED_IN} does not pin {name}: add its line")
+    return match[1]
 
 
 def _download(name: str, version: str) -> str:
@@ -54,7 +58,7 @@ def _download(name: str, version: str) -> str:
     shutil.rmtree(work, ignore_errors=True)
     (work / "tree").mkdir(parents=True)
     log = paths.OUT / "setup" / f"source-{name}.log"
-    command = [paths.PYTHON, "-m", "pip", "download", "--no-input", "--no-deps"]
+    command: shell.Command = [paths.PYTHON, "-m", "pip", "download", "--no-input", "--no-deps"]
     command += ["--disable-pip-version-check", f"--no-binary={name}", f"{name}=={version}"]
     if shell.run(command, log=log, cwd=work, timeout=LIMIT_S):
         return f"not to be had, see {log}"
@@ -96,7 +100,7 @@ def _fetch(source: str, version: str) -> str:
         return f"not to be had from the package archive, see {log}"
     # The upstream files as they are: what Debian changes is the library, which is installed.
     for archive in work.glob("*.orig.tar.[gx]z"):
-        unpack = ["tar", "-C", work / "tree", "--strip-components=1", "-xf", archive]
+        unpack: shell.Command = ["tar", "-C", work / "tree", "--strip-components=1", "-xf", archive]
         if shell.run(unpack, log=log):
             return f"{archive.name} can't be unpacked, see {log}"
     (work / "tree").rename(folder_of(source, version))

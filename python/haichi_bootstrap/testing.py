@@ -6,6 +6,7 @@ import re
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,6 +37,9 @@ class Outcome:
     def status(self) -> int:
         """Exit status: a run in which nothing passed proves nothing, so it fails too."""
         return 0 if self.passed and not self.failed else 1
+
+
+Judge = Callable[[ElementTree.Element, Outcome], None]  # counts one case of a JUnit file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +89,7 @@ def random_cases(
     with building.alone():
         building.set_up(GROUPS)
         folder = building.build(building.ALL, sanitizer.preset if sanitizer else "release")
-    words = [paths.PYTHON, paths.ROOT / "tests" / "oracle" / "many_cases.py"]
+    words: shell.Command = [paths.PYTHON, paths.ROOT / "tests" / "oracle" / "many_cases.py"]
     words += [f"--{what}", str(count), "--first", str(first), "--seed", str(seed)]
     words += ["--seconds", str(seconds), *(["--resume"] if resume else [])]
     words += ["--mpi", mpi] if mpi else []
@@ -166,8 +170,8 @@ def unit_tests(folder: Path, *, quick: bool, only: str | None, env: dict[str, st
     report = LOGS / "unit.xml"
     report.unlink(missing_ok=True)
     log = LOGS / "unit.log"
-    command = ["ctest", "--test-dir", folder, "--output-junit", report, "--timeout", "300"]
-    command += ["--output-on-failure", "-j", str(shell.processors())]
+    command: shell.Command = ["ctest", "--test-dir", folder, "--output-junit", report]
+    command += ["--timeout", "300", "--output-on-failure", "-j", str(shell.processors())]
     command.append("--no-tests=ignore")
     if quick:
         command += ["-LE", "slow"]
@@ -197,7 +201,7 @@ def program_tests(
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
     log = LOGS / "pytest.log"
-    command = [paths.PYTHON, "-m", "pytest", "-q", "-rfE", f"--junit-xml={report}"]
+    command: shell.Command = [paths.PYTHON, "-m", "pytest", "-q", "-rfE", f"--junit-xml={report}"]
     # pytest ends by itself between two tests, so that what has run is counted; the time limit
     # behind it is for a test that does not end.
     command += ["-p", "no:cacheprovider", f"--session-timeout={limit}"]
@@ -242,7 +246,7 @@ def _account_for_status(
         outcome.failed.append((runner, f"exit {status}; see {log}"))
 
 
-def read_report(path: Path, judge) -> Outcome:
+def read_report(path: Path, judge: Judge) -> Outcome:
     """Counts the cases of a JUnit file; `judge` tells what became of one. An empty Outcome if
     there is no such file."""
     outcome = Outcome()
