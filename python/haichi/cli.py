@@ -79,9 +79,14 @@ class OptionsBeforeProgram(TyperCommand):
     """Lets the options of `lab run` stand before, between or after MPI and NP, but takes nothing of
     what follows the program's name. Every option here has a value."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    # typer calls it with its own context, which has more than the one that it takes over.
+    def parse_args(  # type: ignore[override]
+        self, ctx: typer.Context, args: list[str]
+    ) -> list[str]:
         """Moves the options to the front, where click looks for them."""
-        options, words, rest = [], [], list(args)
+        options: list[str] = []
+        words: list[str] = []
+        rest = list(args)
         while rest and (rest[0].startswith("--") or len(words) < 2):
             word = rest.pop(0)
             (options if word.startswith("--") else words).append(word)

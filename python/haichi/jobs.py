@@ -14,7 +14,7 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +95,7 @@ def _wait(
                 _drain(selector)
                 return False
             for key, _ in selector.select(min(left, 0.05)):
-                _read(selector, key)
+                _read(selector, key.fd, key.data)
             if not selector.get_map():
                 time.sleep(0.02)
             now = time.monotonic()
@@ -107,19 +107,19 @@ def _wait(
     return process.poll() is None
 
 
-def _read(selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    data = os.read(key.fd, 65536)
+def _read(selector: selectors.BaseSelector, file: int, sink: bytearray) -> None:
+    data = os.read(file, 65536)
     if data:
-        key.data.extend(data)
+        sink.extend(data)
     else:
-        selector.unregister(key.fileobj)
+        selector.unregister(file)
 
 
 def _drain(selector: selectors.BaseSelector) -> None:
     """Reads what is left, without waiting for a process that inherited the pipe."""
     while ready := selector.select(0):
         for key, _ in ready:
-            _read(selector, key)
+            _read(selector, key.fd, key.data)
 
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> None:
@@ -150,7 +150,7 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def kill_until_gone(find, patience: float = 5.0) -> list[int]:
+def kill_until_gone(find: Callable[[], list[int]], patience: float = 5.0) -> list[int]:
     """Kills what `find()` lists until it lists nothing, twice: a process between two programs has
     no environment for a moment, and its child may come while the list is made. Returns those that
     outlived `patience`."""

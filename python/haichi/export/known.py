@@ -59,10 +59,13 @@ def read(files: Sequence[Path]) -> Findings:
         ReportError: a file cannot be read or is neither, they are of several MPI libraries, or no
             call of a known function was decided.
     """
-    findings, notes, libraries = [], [], {}
+    findings: list[Finding] = []
+    notes: list[str] = []
+    libraries: dict[str, str] = {}
+    models: tuple[type[Report | Decisions], ...] = (Report, Decisions)
     for path in files:
         name = printable(str(path))
-        document = load_form(path, Report, Decisions)
+        document = load_form(path, *models)
         if isinstance(document, Report):
             libraries.setdefault(document.mpi.library, name)
             findings += [_of_report(each, name) for each in document.collectives if each.chosen]

@@ -13,7 +13,7 @@ import json
 import re
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from haichi.export.known import Kind
 from haichi.export.rules import Candidate, Own, Rule, ranges
@@ -25,7 +25,7 @@ THROTTLE = 32  # MPIR_CVAR_ALLTOALL_THROTTLE: messages that `scattered` has at o
 PAGE = 4096
 LARGEST = (1 << 31) - 1  # MPICH reads sizes as int
 
-Tree = dict[str, Any]  # test: subtree, in the order in which they are made
+Tree: TypeAlias = "dict[str, Tree]"  # test: subtree, in the order in which they are made
 
 
 class Selection:
@@ -128,7 +128,7 @@ def _blocks(stock: Tree, function: str, rules: list[Rule]) -> Tree:
     tests: Tree = {}
     for each in ranges(rules):
         name = f"algorithm=MPIR_{function.capitalize()}_intra_{each.own.name}"
-        parameters = {} if each.own.parameter is None else {f"k={each.own.parameter}": {}}
+        parameters: Tree = {} if each.own.parameter is None else {f"k={each.own.parameter}": {}}
         if each.last is None:
             return {name: parameters}
         if each.first > LARGEST:

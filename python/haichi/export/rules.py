@@ -115,7 +115,9 @@ def _choose(finding: Finding, own_of: OwnOf, title: str) -> tuple[Own | None, st
     if chosen and not chosen.differs:
         return chosen, finding.chosen, ""
     best = finding.times.get(finding.chosen)
-    for name in sorted(finding.times, key=finding.times.__getitem__) if best else ():
+    for name in sorted(finding.times, key=finding.times.__getitem__):
+        if not best:
+            break
         own = None if name == LIBRARY else own_of(finding.kind, Candidate.parse(name))
         if name == LIBRARY or (own and not own.differs):
             what = f"{own.name}, as {name}," if own else "its own rule"

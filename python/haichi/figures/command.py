@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -75,7 +75,7 @@ def finish(measurement: Measurement, out: Path, *, compare: bool = False) -> Non
         raise typer.Exit(INVALID)
 
 
-def keep(document: dict, out: Path | None, study: str) -> None:
+def keep(document: Mapping[str, object], out: Path | None, study: str) -> None:
     """Saves a study's cases and figures, and says where."""
     where = out or paths.OUT / "figures" / f"{study}.json"
     where.parent.mkdir(parents=True, exist_ok=True)

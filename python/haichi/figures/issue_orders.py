@@ -63,9 +63,14 @@ def order_trials(plan: Plan, which: mpi.Mpi, mapping: str, window: int) -> list[
     for order in ORDERS:
         lists = write_order(plan.place.shared, order, plan.place.node_of_rank(plan.ranks), mapping)
         argv = [binary, str(lists), str(BYTES), str(window), str(INSIDE)]
-        program = Program(title, which, lambda file, argv=argv: list(argv))
+        program = Program(title, which, _always(argv))
         trials.append(plan.make(program, Variant(order, haichi=False), _nothing, "alltoall"))
     return trials
+
+
+def _always(argv: list[str]) -> Callable[[Path], list[str]]:
+    """These words, whatever the file: there is none."""
+    return lambda file: list(argv)
 
 
 def write_order(folder: Path, order: str, nodes: Sequence[int], mapping: str) -> Path:

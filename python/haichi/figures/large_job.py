@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal, TypedDict
 
 from rich.table import Table
 
@@ -24,6 +25,33 @@ SCHEMA = "haichi.large-job/1"
 RANKS, PER_NODE = 100_000, 128
 SECONDS, BYTES, OPEN_SECONDS = 1e-3, 64 << 10, 10e-3
 KINDS = ("rank", "speaker", "aggregator")
+
+
+class Cost(TypedDict):
+    """What a pattern costs one kind of rank."""
+
+    pattern: str
+    kind: Literal["rank", "speaker", "aggregator", "told by all", "other ranks than the world's"]
+    code: float
+    messages: float
+    bytes: float
+
+
+class Agreement(TypedDict):
+    """What the messages of all ranks come to in a pattern."""
+
+    pattern: str
+    kind: Literal["agreement"]
+    ranks: int
+    nodes: int
+    simulated: float
+    count: int
+    busiest: int
+    mean: float
+    cycles: int
+
+
+Row = Cost | Agreement  # a line that bin/large-job-study prints
 
 
 @dataclass(frozen=True)
@@ -60,7 +88,7 @@ class Claim:
         return f"{self.what}: {self.value:.3g} {self.unit}, at most {self.most:.3g}: {verdict}"
 
 
-def simulated(program: Path, ranks: int = RANKS, per_node: int = PER_NODE) -> list[dict]:
+def simulated(program: Path, ranks: int = RANKS, per_node: int = PER_NODE) -> list[Row]:
     """What the program says; raises mpi.Missing if it is not built or fails."""
     if not program.exists():
         raise mpi.Missing(f"no {program}: ./haichi build")
@@ -71,28 +99,34 @@ def simulated(program: Path, ranks: int = RANKS, per_node: int = PER_NODE) -> li
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def figures(rows: Sequence[dict], per_node: int = PER_NODE) -> list[Figure]:
+def figures(rows: Sequence[Row], per_node: int = PER_NODE) -> list[Figure]:
     """Of each kind, and the mean over a node that has one speaker and one aggregator."""
-    found = []
+    found: list[Figure] = []
+    shares = {"rank": per_node - 2, "speaker": 1, "aggregator": 1}
     for pattern in dict.fromkeys(row["pattern"] for row in rows if row["kind"] in KINDS):
-        of = {
-            row["kind"]: Figure(pattern, row["kind"], row["code"], row["messages"], row["bytes"])
+        of: dict[str, Figure] = {
+            row["kind"]: _figure(row)
             for row in rows
-            if row["pattern"] == pattern and row["kind"] in KINDS
+            if row["kind"] != "agreement" and row["kind"] in KINDS and row["pattern"] == pattern
         }
         found += of.values()
-        others = {"rank": per_node - 2, "speaker": 1, "aggregator": 1}
-
-        def mean(name: str, of: dict = of, others: dict = others) -> float:
-            return sum(getattr(of[kind], name) * n for kind, n in others.items()) / per_node
-
         found.append(
-            Figure(pattern, "mean of a node", mean("code"), mean("messages"), mean("bytes"))
+            Figure(
+                pattern,
+                "mean of a node",
+                sum(of[kind].code * n for kind, n in shares.items()) / per_node,
+                sum(of[kind].messages * n for kind, n in shares.items()) / per_node,
+                sum(of[kind].bytes * n for kind, n in shares.items()) / per_node,
+            )
         )
     return found
 
 
-def claims(rows: Sequence[dict], found: Sequence[Figure]) -> list[Claim]:
+def _figure(row: Cost) -> Figure:
+    return Figure(row["pattern"], row["kind"], row["code"], row["messages"], row["bytes"])
+
+
+def claims(rows: Sequence[Row], found: Sequence[Figure]) -> list[Claim]:
     """What a rank may spend, for every kind of rank."""
     result = []
     for each in found:
@@ -102,21 +136,17 @@ def claims(rows: Sequence[dict], found: Sequence[Figure]) -> list[Claim]:
     result += [
         Claim("opening a file of other ranks", row["code"] * 1e3, OPEN_SECONDS * 1e3, "ms")
         for row in rows
-        if row["pattern"] == "open"
+        if row["kind"] == "other ranks than the world's"
     ]
     return result
 
 
-def table(rows: Sequence[dict], found: Sequence[Figure]) -> Table:
+def table(rows: Sequence[Row], found: Sequence[Figure]) -> Table:
     """For the eye; the last rows are of all ranks telling all, as small jobs do."""
     shown = Table()
     for head in ("pattern", "kind of rank", "code, ms", "messages, ms", "memory, KiB"):
         shown.add_column(head, justify="left" if head in ("pattern", "kind of rank") else "right")
-    told = [
-        Figure(row["pattern"], row["kind"], row["code"], row["messages"], row["bytes"])
-        for row in rows
-        if row["kind"] == "told by all"
-    ]
+    told = [_figure(row) for row in rows if row["kind"] == "told by all"]
     for each in [*found, *told]:
         shown.add_row(
             each.pattern,
@@ -128,7 +158,7 @@ def table(rows: Sequence[dict], found: Sequence[Figure]) -> Table:
     return shown
 
 
-def document(rows: Sequence[dict], found: Sequence[Figure]) -> dict:
+def document(rows: Sequence[Row], found: Sequence[Figure]) -> dict[str, object]:
     """Everything, figures first (haichi.large-job/1)."""
     return {
         "schema": SCHEMA,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, Field, NonNegativeInt, computed_field
 
-SCHEMA = "haichi.measure/1"
+SCHEMA: Final = "haichi.measure/1"
 
 
 class Samples(BaseModel):
@@ -19,13 +19,13 @@ class Samples(BaseModel):
 
     seconds: list[float] = Field(default_factory=list)
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic has it
     @property
     def median(self) -> float | None:
         """None without samples."""
         return statistics.median(self.seconds) if self.seconds else None
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic has it
     @property
     def spread(self) -> tuple[float, float] | None:
         """The smallest and the largest sample."""
@@ -64,7 +64,7 @@ class Claim(BaseModel):
     wanted: float
     direction: Literal["at least", "at most"] = "at least"
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic has it
     @property
     def reached(self) -> bool:
         """Whether the measured ratio is where it should be."""

@@ -12,7 +12,7 @@ from haichi.figures import comparison, record, trial
 from haichi.figures.cases import Plan, Trial, limit_of_best, pattern_trials
 from haichi.figures.comparison import Row
 from haichi.figures.model import Claim, Measurement
-from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
+from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_3d
 from haichi.figures.places import OnLab
 from haichi.figures.trial import DEFAULT, STOCK
 
@@ -23,7 +23,7 @@ MAPPINGS = ("BK", "RR")
 PATTERNS: dict[str, Pattern] = {
     "hpio": Hpio(RANKS, 1500),
     "cells": cells(RANKS, (128, 128, 128)),
-    "ghost": Block3d((192, 192, 192), grid_of(RANKS)),
+    "ghost": Block3d((192, 192, 192), grid_3d(RANKS)),
     "contiguous": Contiguous(RANKS, 4 << 20),
 }
 # Per start of the program. Where no byte crosses the wire an access takes some milliseconds, and

@@ -10,7 +10,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,7 +115,9 @@ class Places:
     def at(self, where: Where) -> Place:
         """The place with so many nodes."""
         if where.nodes not in self._made:
-            made = temporary_lab(where.nodes, self._rate) if where.lab else temporary_machine()
+            made: AbstractContextManager[Place] = (
+                temporary_lab(where.nodes, self._rate) if where.lab else temporary_machine()
+            )
             self._made[where.nodes] = self._stack.enter_context(made)
         return self._made[where.nodes]
 

@@ -120,9 +120,9 @@ def bounded(pattern: Pattern, where: Where) -> Pattern:
         key = max(("calls", "opens", "comms"), key=made.number)
         words[key] = str(made.number(key) // 2)
     while volume(made, where.ranks) > limits.bytes:
-        key = next((k for k in ("calls", "opens", "pieces") if made.number(k) > 1), None)
-        if key:
-            words[key] = str(made.number(key) // 2)
+        many = next((k for k in ("calls", "opens", "pieces") if made.number(k) > 1), None)
+        if many:
+            words[many] = str(made.number(many) // 2)
         elif "array" in words:
             first, *others = words["array"].split("x")
             words["array"] = "x".join([str(max(1, int(first) // 2)), *others])

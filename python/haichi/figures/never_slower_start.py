@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import statistics
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from haichi import mpi
@@ -76,7 +74,7 @@ def _start(row: Row, case: Case, place: Place, yields: str) -> None:
         argv = [str(trial.haichi_program()), "run", *argv]
     timeout = TIMEOUT_LAB_S if row.where.lab else TIMEOUT_S
     outcome = place.run(row.which, row.where.ranks, argv, env, timeout)
-    result = _result(outcome.out)
+    result = trial.result_of(outcome.out)
     if result is None:
         ended = f"no result after {timeout:g} s" if outcome.timed_out else f"exit {outcome.code}"
         last = [line.strip() for line in outcome.err.splitlines() if line.strip()][-1:]
@@ -107,14 +105,14 @@ def command(row: Row, place: Place) -> list[str]:
     return [program_of("io-pattern", row.which), file, *how, *row.pattern.text()]
 
 
-def rounds_of(result: Mapping) -> str:
+def rounds_of(result: trial.Result) -> str:
     """How many there were, of writes and of reads."""
     ops = [entry["op"] for entry in result["results"]]
     counts = [ops.count(op) for op in dict.fromkeys(ops)]
     return ",".join(map(str, counts)) or "1"
 
 
-def add(case: Case, result: Mapping) -> None:
+def add(case: Case, result: trial.Result) -> None:
     """Adds a start's samples: the mean of its rounds, the first one among them, and the fastest; of
     the sections of the job, and of the calls alone."""
     found: dict[str, list[float]] = {}
@@ -129,13 +127,3 @@ def add(case: Case, result: Mapping) -> None:
         samples.seconds.append(statistics.fmean(seconds))
         fastest = case.operations.setdefault(f"{op} fastest", Samples())
         fastest.seconds.append(min(seconds))
-
-
-def _result(out: str) -> dict | None:
-    for line in out.splitlines():
-        if line.startswith('{"program"'):
-            try:
-                return json.loads(line)
-            except ValueError:
-                return None
-    return None

@@ -11,7 +11,7 @@ from haichi.figures import comparison, record, trial
 from haichi.figures.cases import Plan, Trial, pattern_trials
 from haichi.figures.comparison import Row
 from haichi.figures.model import Claim, Measurement
-from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_of
+from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_3d
 from haichi.figures.places import OnMachine
 from haichi.figures.trial import DEFAULT, LIMIT, STOCK
 
@@ -22,7 +22,7 @@ PATTERNS: dict[str, Callable[[int], Pattern]] = {
     "hpio": lambda ranks: Hpio(ranks, 1500),
     "cells": lambda ranks: cells(ranks, (128, 64, 64)),
     "cyclic": lambda ranks: Hpio(ranks, 65536, 64, 0, memory="contiguous"),
-    "ghost": lambda ranks: Block3d((192, 192, 192), grid_of(ranks)),
+    "ghost": lambda ranks: Block3d((192, 192, 192), grid_3d(ranks)),
     "contiguous": lambda ranks: Contiguous(ranks, 16 << 20),
 }
 # Geometric mean of better stock / haichi, by ranks.

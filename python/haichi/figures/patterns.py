@@ -47,6 +47,10 @@ class Pattern(Protocol):
         """Bytes after which the ranks' pieces repeat, as long as the same ranks have any."""
         ...
 
+    def __hash__(self) -> int:
+        """What a pattern gives is kept, by the pattern."""
+        ...
+
     def arguments(self) -> list[str]:
         """The options that ask the program for it."""
         ...
@@ -163,7 +167,8 @@ class Block3d:
             for n, a, g in zip(self.array, at, self.grid, strict=True)
         )
         rows = i[:, None] * self.array[1] + j[None, :]
-        return (rows.ravel() * self.array[2] + k[0]) * self.cell
+        begins: Offsets = (rows.ravel() * self.array[2] + k[0]) * self.cell
+        return begins
 
 
 @dataclass(frozen=True)
@@ -210,7 +215,8 @@ class Lattice:
         )
         planes = t[:, None] * self.lattice[1] + z[None, :]
         lines = planes[:, :, None] * self.lattice[2] + y[None, None, :]
-        return (lines.ravel() * self.lattice[3] + x[0]) * self.site
+        begins: Offsets = (lines.ravel() * self.lattice[3] + x[0]) * self.site
+        return begins
 
 
 @dataclass(frozen=True)
@@ -307,6 +313,12 @@ def grid_of(ranks: int, axes: int = 3) -> tuple[int, ...]:
     return min(_grids(ranks, axes, ranks), key=lambda g: [g[0] - blocks for blocks in reversed(g)])
 
 
+def grid_3d(ranks: int) -> tuple[int, int, int]:
+    """The same for three axes."""
+    first, second, third = grid_of(ranks, 3)
+    return first, second, third
+
+
 def _grids(ranks: int, axes: int, most: int) -> Iterator[tuple[int, ...]]:
     if axes == 1:
         yield from [(ranks,)] if ranks <= most else []
@@ -320,5 +332,5 @@ def _grids(ranks: int, axes: int, most: int) -> Iterator[tuple[int, ...]]:
 def cells(ranks: int, array: tuple[int, int, int]) -> Block3d:
     """BTIO's cells, five doubles each, with the frame that BT has around its blocks. Most cuts are
     along the fastest dimension, so that each rank has short rows of them."""
-    x, y, z = grid_of(ranks)
+    x, y, z = grid_3d(ranks)
     return Block3d(array, (z, y, x), cell=40)

@@ -18,11 +18,22 @@ from haichi.mpi import Mpi
 
 
 class Place(Protocol):
-    """Somewhere to run a job. `shared` is a directory that all its ranks see."""
+    """Somewhere to run a job."""
 
-    shared: Path
-    description: str
-    rate: str | None  # of a link, as tc has it; None if nothing is limited
+    @property
+    def shared(self) -> Path:
+        """A directory that all its ranks see."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """For the record of a measurement."""
+        ...
+
+    @property
+    def rate(self) -> str | None:
+        """Of a link, as tc has it; None if nothing is limited."""
+        ...
 
     def node_of_rank(self, ranks: int) -> list[int]:
         """Where a job of so many ranks has each of them."""

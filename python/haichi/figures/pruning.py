@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final, Literal, NotRequired, TypedDict
 
 from rich.table import Table
 
@@ -23,10 +24,63 @@ SCHEMA = "haichi.pruning/1"
 FACTOR = 2.0  # src/collectives/model.h, kPruneFactor
 NARROW = 0.1  # of a link's bandwidth, for each rank of the job: where less is left it matters most
 SURVIVAL, TRIAL_COST = 0.98, 0.6
-OURS, NO_TOPOLOGY = "model", "no topology"
-MISTAKEN = ("half the work", "twice the work")  # what messages cost a rank, measured wrongly
-UNKNOWN = "unknown machine"  # the model's defaults, and no topology
-PRINTED, PRINTED_NO_TOPOLOGY = "table 1", "table 1, no topology"
+
+
+ModelName = Literal[
+    "model",
+    "no topology",
+    "half the work",
+    "twice the work",
+    "unknown machine",
+    "table 1",
+    "table 1, no topology",
+]
+Candidate = TypedDict(
+    "Candidate",
+    {
+        "candidate": str,
+        "simulated": float,
+        "kept": NotRequired[bool],
+        "model": float,
+        "no topology": float,
+        "half the work": float,
+        "twice the work": float,
+        "unknown machine": float,
+        "table 1": NotRequired[float],
+        "table 1, no topology": NotRequired[float],
+    },
+)
+"""A candidate for an all-to-all: its simulated time, and what each model says. Seconds."""
+
+
+class Stock(TypedDict):
+    """What an MPI library takes by its own rules."""
+
+    algorithm: str
+    simulated: float
+
+
+class Case(TypedDict):
+    """A job and a size of blocks, as bin/pruning-study prints it."""
+
+    kind: str
+    job: str
+    nodes: int
+    ranks: int
+    bytes: int
+    contention: float
+    candidates: list[Candidate]
+    stock: dict[str, Stock]
+    agreement: float
+
+
+OURS: Final = "model"
+NO_TOPOLOGY: Final = "no topology"
+# What messages cost a rank, measured wrongly.
+MISTAKEN: tuple[ModelName, ...] = ("half the work", "twice the work")
+UNKNOWN: Final = "unknown machine"  # the model's defaults, and no topology
+PRINTED: Final = "table 1"
+PRINTED_NO_TOPOLOGY: Final = "table 1, no topology"
 
 
 @dataclass(frozen=True)
@@ -56,7 +110,7 @@ class Figures:
     lost: list[Lost]
 
 
-def simulated(program: Path, kind: str | None, progress: Callable[[str], None]) -> Iterator[dict]:
+def simulated(program: Path, kind: str | None, progress: Callable[[str], None]) -> Iterator[Case]:
     """The cases, as the program finishes them; raises mpi.Missing if it is not built or fails."""
     if not program.exists():
         raise mpi.Missing(f"no {program}: ./haichi build")
@@ -65,7 +119,7 @@ def simulated(program: Path, kind: str | None, progress: Callable[[str], None]) 
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         for line in running.stdout:
-            case = json.loads(line)
+            case: Case = json.loads(line)
             if case["job"] != job:
                 job = case["job"]
                 progress(f"{case['kind']}: {job}")
@@ -75,7 +129,7 @@ def simulated(program: Path, kind: str | None, progress: Callable[[str], None]) 
 
 
 def figures(
-    what: str, cases: Iterable[dict], model: str, factor: float = FACTOR, *, six: bool = False
+    what: str, cases: Iterable[Case], model: ModelName, factor: float = FACTOR, *, six: bool = False
 ) -> Figures:
     """Prunes by one of the models; `six` leaves only the candidates that Table 1 has."""
     costs, alone, kept, of, lost = [], [], [], [], []
@@ -106,9 +160,9 @@ def figures(
     )
 
 
-def all_figures(cases: Sequence[dict]) -> list[Figures]:
+def all_figures(cases: Sequence[Case]) -> list[Figures]:
     """Every group by every model that knows its candidates."""
-    ours = (OURS, NO_TOPOLOGY)
+    ours: tuple[ModelName, ...] = (OURS, NO_TOPOLOGY)
     found = [figures("all candidates", cases, model) for model in (*ours, *MISTAKEN, UNKNOWN)]
     narrow = [case for case in cases if case["contention"] < NARROW]
     if narrow:
@@ -146,6 +200,6 @@ def table(found: Sequence[Figures]) -> Table:
     return shown
 
 
-def document(cases: Sequence[dict], found: Sequence[Figures]) -> dict:
+def document(cases: Sequence[Case], found: Sequence[Figures]) -> dict[str, object]:
     """Everything, figures first (haichi.pruning/1)."""
     return {"schema": SCHEMA, "figures": [asdict(each) for each in found], "cases": cases}

@@ -15,10 +15,12 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from rich.table import Table
 
 from haichi import mpi
+from haichi.figures.pruning import Case
 
 SCHEMA = "haichi.regret/1"
 CALLS = 200  # the paper's
@@ -26,6 +28,26 @@ NOISE = (0.0, 0.03, 0.1, 0.2)  # standard deviation of the logarithm of a call's
 SEEDS = 5
 SMALL = 1024  # bytes: from here on the aim is the stricter one
 AIM_SMALL, AIM, AIM_SECOND = 0.05, 0.03, 0.01
+
+
+Row = TypedDict(
+    "Row",
+    {
+        "kind": str,
+        "job": str,
+        "bytes": int,
+        "library": str,
+        "noise": float,
+        "default": float,
+        "first": float,
+        "second": float,
+        "unknown machine": float,
+        "no model": float,
+        "trials": float,
+        "chosen": str,
+    },
+)
+"""What came of a case under one library, as bin/regret-study prints it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +77,7 @@ class Figures:
         return self.first <= self.aim and self.second <= AIM_SECOND
 
 
-def carried_out(program: Path, cases: Sequence[dict], noise: float) -> list[dict]:
+def carried_out(program: Path, cases: Sequence[Case], noise: float) -> list[Row]:
     """The regrets of all cases; raises mpi.Missing if the program is not built or fails."""
     if not program.exists():
         raise mpi.Missing(f"no {program}: ./haichi build")
@@ -68,15 +90,16 @@ def carried_out(program: Path, cases: Sequence[dict], noise: float) -> list[dict
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def load_cases(saved: Path) -> list[dict]:
+def load_cases(saved: Path) -> list[Case]:
     """Those that `haichi figures pruning` has saved; raises mpi.Missing if it has not."""
     try:
-        return json.loads(saved.read_text())["cases"]
+        cases: list[Case] = json.loads(saved.read_text())["cases"]
+        return cases
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise mpi.Missing(f"{saved}: no cases of haichi figures pruning: {error}") from None
 
 
-def figures(rows: Sequence[dict]) -> list[Figures]:
+def figures(rows: Sequence[Row]) -> list[Figures]:
     """By library, size and noise."""
     found = []
     groups = sorted({(row["noise"], row["library"], row["bytes"] < SMALL) for row in rows})
@@ -140,6 +163,6 @@ def table(found: Sequence[Figures]) -> Table:
     return shown
 
 
-def document(rows: Sequence[dict], found: Sequence[Figures]) -> dict:
+def document(rows: Sequence[Row], found: Sequence[Figures]) -> dict[str, object]:
     """Everything, figures first (haichi.regret/1)."""
     return {"schema": SCHEMA, "figures": [asdict(each) for each in found], "cases": rows}

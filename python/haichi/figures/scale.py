@@ -16,15 +16,37 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from rich.table import Table
 
 from haichi import mpi
+from haichi.figures.pruning import Stock
 
 SCHEMA = "haichi.scale/1"
 RANKS = (96, 384, 1024)  # those that take minutes; 4096 take an hour
 NETWORKS = ("crossbar", "fat tree 2:1", "3-D torus", "6-D torus")
 WORTH = 0.97  # src/collectives/selection.h
+
+
+class Candidate(TypedDict):
+    """A candidate of haichi's and its seconds."""
+
+    candidate: str
+    simulated: float
+    model: float
+
+
+class Cell(TypedDict):
+    """A job and a size of blocks, as bin/scale-study prints it."""
+
+    network: str
+    machine: str
+    nodes: int
+    ranks: int
+    bytes: int
+    candidates: list[Candidate]
+    stock: dict[str, Stock]
 
 
 @dataclass(frozen=True)
@@ -46,7 +68,7 @@ def simulated(
     sizes: Sequence[int | None],
     networks: Sequence[str | None],
     progress: Callable[[str], None],
-) -> Iterator[dict]:
+) -> Iterator[Cell]:
     """The cells, as the program finishes them; None is all sizes or networks. Raises mpi.Missing if
     it is not built or fails."""
     if not program.exists():
@@ -58,21 +80,20 @@ def simulated(
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             for line in running.stdout:
-                cell = json.loads(line)
+                cell: Cell = json.loads(line)
                 progress(f"{cell['ranks']} ranks, {cell['network']}, {cell['bytes']} bytes")
                 yield cell
         if running.returncode != 0:
             raise mpi.Missing(f"{program.name} ended with exit code {running.returncode}")
 
 
-def choices(cells: Sequence[dict]) -> list[Choice]:
+def choices(cells: Sequence[Cell]) -> list[Choice]:
     """What haichi chooses in each cell under each library."""
     found = []
     for cell in cells:
         best = min(cell["candidates"], key=lambda row: row["simulated"])
         for library, own in cell["stock"].items():
             faster = best["simulated"] <= WORTH * own["simulated"]
-            chosen = best if faster else own
             found.append(
                 Choice(
                     library=library,
@@ -81,7 +102,7 @@ def choices(cells: Sequence[dict]) -> list[Choice]:
                     bytes=cell["bytes"],
                     default=own["algorithm"],
                     chosen=best["candidate"] if faster else "library",
-                    ratio=own["simulated"] / chosen["simulated"],
+                    ratio=own["simulated"] / best["simulated"] if faster else 1.0,
                 )
             )
     return found
@@ -121,7 +142,17 @@ def size_text(size: int) -> str:
     return f"{size} B"
 
 
-def summary(found: Sequence[Choice]) -> list[dict]:
+class Summary(TypedDict):
+    """The library's time by the choice's, over all cells."""
+
+    library: str
+    cells: int
+    mean: float  # geometric
+    least: float
+    most: float
+
+
+def summary(found: Sequence[Choice]) -> list[Summary]:
     """By library: the geometric mean and the extremes of the library's time by the choice's."""
     return [
         {
@@ -136,7 +167,7 @@ def summary(found: Sequence[Choice]) -> list[dict]:
     ]
 
 
-def document(cells: Sequence[dict], found: Sequence[Choice]) -> dict:
+def document(cells: Sequence[Cell], found: Sequence[Choice]) -> dict[str, object]:
     """Everything, figures first (haichi.scale/1)."""
     return {
         "schema": SCHEMA,

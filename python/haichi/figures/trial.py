@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 from haichi import mpi, paths
 from haichi.figures.model import Case, Samples
@@ -69,6 +70,24 @@ class Program:
 Check = Callable[[Case, Path], None]
 
 
+class Operation(TypedDict):
+    """One operation of a measurement program's: seconds of the slowest rank."""
+
+    op: str
+    seconds: float
+    wrong_bytes: int
+    calls_s: NotRequired[float]  # of the calls alone
+
+
+class Result(TypedDict):
+    """The line that a measurement program prints."""
+
+    mpi: NotRequired[str]
+    results: list[Operation]
+    job_s: NotRequired[float]
+    peak_kib: NotRequired[int]
+
+
 def haichi_program() -> Path:
     """The native launcher.
 
@@ -107,7 +126,7 @@ def run(
             report.unlink(missing_ok=True)
             env["HAICHI_REPORT"] = str(report)
     outcome = place.run(program.which, case.ranks, argv, env, timeout)
-    result = _result(outcome.out)
+    result = result_of(outcome.out)
     if result is None:
         ended = f"no result after {timeout:g} s" if outcome.timed_out else f"exit {outcome.code}"
         case.problems.append(f"{ended}: {_last_line(outcome.err) or shlex.join(argv)}")
@@ -132,13 +151,15 @@ def once(lines: list[str], line: str) -> None:
         lines.append(line)
 
 
-def _result(out: str) -> dict | None:
+def result_of(out: str) -> Result | None:
+    """What a measurement program printed, if it got so far."""
     for line in out.splitlines():
         if line.startswith('{"program"'):
             try:
-                return json.loads(line)
+                result: Result = json.loads(line)
             except ValueError:
                 return None
+            return result
     return None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from haichi.report.choices import chosen, median_of, title, verdict
@@ -56,14 +56,15 @@ def print_choices(console: Console, report: Report) -> None:
 
 def _table(collective: Collective) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name, side in (
+    columns: tuple[tuple[str, JustifyMethod], ...] = (
         ("  candidate", "left"),
         ("trials", "right"),
         ("median", "right"),
         ("÷ best", "right"),
         ("predicted", "right"),
         ("", "left"),
-    ):
+    )
+    for name, side in columns:
         table.add_column(name, justify=side)
     tried = [each for each in collective.candidates if each.trials]
     best = min(median_of(each) for each in tried)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from haichi.report.choices import OF_FILES
-from haichi.report.model import Collective, Report
+from haichi.report.model import Collective, PhaseName, Report
 from haichi.report.summary import RunSummary, joined_files
 from haichi.report.units import format_bytes, format_seconds, format_share, plural
 
@@ -75,7 +75,8 @@ def _of_ranks(facts: RunSummary) -> Iterator[str]:
             f"in collective file accesses the median rank waits {format_seconds(agree.median)} for "
             "others to come: they reach the calls at different times, balance the work before them"
         )
-    for phase, done in (("read", "reads"), ("write", "writes")):
+    sides: tuple[tuple[PhaseName, str], ...] = (("read", "reads"), ("write", "writes"))
+    for phase, done in sides:
         took = facts.phases.get(phase)
         if took and took.max > UNEVEN * took.median and took.max > LONG_SHARE * facts.wall_s:
             yield (

@@ -352,7 +352,8 @@ class _Chart:
             end = np.array([event.end_us for event in mine])
             shares.append(busy(begin, end, edges))
         idle = np.maximum(self.span / self.bins - np.sum(shares, axis=0), 0.0)
-        return np.argmax(np.vstack([*shares, idle]), axis=0)
+        winners: NDArray[np.intp] = np.argmax(np.vstack([*shares, idle]), axis=0)
+        return winners
 
     def _merged_bars(self, rank: int, y: float) -> list[Markup]:
         """One path a phase; neighbouring bins of one phase are one bar."""

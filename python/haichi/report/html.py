@@ -471,8 +471,8 @@ def _environment(report: Report) -> Markup:
     nodes = report.placement.nodes
     node_of = report.placement.node_of_rank()
     counts = [0] * len(nodes)
-    for node in node_of:
-        counts[node] += 1
+    for home in node_of:
+        counts[home] += 1
     chosen = {rank for call in report.calls() for rank in call.aggregators}
     rows = []
     for index, node in enumerate(nodes[:NODES]):

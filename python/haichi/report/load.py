@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -50,11 +50,12 @@ def load_form(path: Path, *models: type[AnyForm]) -> AnyForm:
         raise ReportError(f"{name}: does not follow {form}: {_first_problem(error)}") from None
 
 
-def _parse(name: str, data: bytes) -> Any:
+def _parse(name: str, data: bytes) -> object:
     if not data.strip():
         raise ReportError(f"{name}: is empty; the run ended before MPI_Finalize, so repeat it")
     try:
-        return from_json(data, allow_inf_nan=False)
+        document: object = from_json(data, allow_inf_nan=False)
+        return document
     except ValueError as error:
         text = str(error)
         if text.startswith("EOF while parsing"):
@@ -63,7 +64,7 @@ def _parse(name: str, data: bytes) -> Any:
 
 
 def _form_of(
-    name: str, document: Any, models: tuple[type[AnyForm], ...]
+    name: str, document: object, models: tuple[type[AnyForm], ...]
 ) -> tuple[str, type[AnyForm]]:
     known = {get_args(model.model_fields["form"].annotation)[0]: model for model in models}
     form = document.get("schema") if isinstance(document, dict) else None

@@ -9,8 +9,8 @@ start that all ranks share.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypedDict
 
 from haichi.report.model import Call, Event, File, Rank, Report
 from haichi.report.summary import Run, accesses_beside_exchange
@@ -23,10 +23,30 @@ FIRST_THREAD = 1_000_000
 FIRST_FILE_THREAD = 100_000_000
 FILE_PHASES = ("read", "write")
 
+Args = Mapping[str, str | int]
+
+
+class TraceEvent(TypedDict):
+    """What all events of a trace have; by itself it names a process or a thread."""
+
+    ph: str
+    name: str
+    pid: int
+    tid: int
+    args: Args
+
+
+class Slice(TraceEvent):
+    """A complete event."""
+
+    cat: str
+    ts: float
+    dur: float
+
 
 def trace(runs: Sequence[Run]) -> str:
     """One trace of all events of `runs`; the nodes of a second run follow those of the first."""
-    events: list[dict[str, Any]] = []
+    events: list[TraceEvent] = []
     process = FIRST_PROCESS
     for run in runs:
         prefix = f"{run.facts.label}: " if len(runs) > 1 else ""
@@ -45,10 +65,10 @@ def trace(runs: Sequence[Run]) -> str:
     return json.dumps(document, separators=(",", ":")) + "\n"
 
 
-def _names(report: Report, process: int, prefix: str) -> Iterator[dict[str, Any]]:
+def _names(report: Report, process: int, prefix: str) -> Iterator[TraceEvent]:
     aggregators = {rank for call in report.calls() for rank in call.aggregators}
 
-    def metadata(kind: str, pid: int, tid: int, **args: str | int) -> dict[str, Any]:
+    def metadata(kind: str, pid: int, tid: int, **args: str | int) -> TraceEvent:
         return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": args}
 
     for index in range(len(report.placement.nodes)):
@@ -68,7 +88,7 @@ def _names(report: Report, process: int, prefix: str) -> Iterator[dict[str, Any]
             yield metadata("thread_sort_index", pid, tid, sort_index=2 * rank.rank + 1)
 
 
-def _slices(report: Report, process: int) -> list[dict[str, Any]]:
+def _slices(report: Report, process: int) -> list[Slice]:
     """Complete events by time; where two begin together the longer one, which holds the other."""
     calls = {call.index: (file, call) for file in report.files for call in file.calls}
     slices = [
@@ -81,7 +101,7 @@ def _slices(report: Report, process: int) -> list[dict[str, Any]]:
 
 def _rank_slices(
     rank: Rank, calls: dict[int, tuple[File, Call]], pid: int, tid: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Slice]:
     by_call: dict[int, list[Event]] = {}
     file_tid = FIRST_FILE_THREAD + rank.rank if accesses_beside_exchange(rank.events) else tid
     for event in rank.events:
@@ -93,7 +113,8 @@ def _rank_slices(
         )
     for index, events in by_call.items():
         begin, end = min(e.begin_us for e in events), max(e.end_us for e in events)
-        name, about = f"call {index}", {"call": index}
+        name = f"call {index}"
+        about: dict[str, str | int] = {"call": index}
         if index in calls:
             file, call = calls[index]
             name = call.call
@@ -102,8 +123,16 @@ def _rank_slices(
 
 
 def _slice(
-    name: str, category: str, begin: float, end: float, pid: int, tid: int, args: dict[str, Any]
-) -> dict[str, Any]:
+    name: str, category: str, begin: float, end: float, pid: int, tid: int, args: Args
+) -> Slice:
     first, last = round(begin * 1000), round(end * 1000)  # whole nanoseconds, so that slices nest
-    times = {"ts": first / 1000, "dur": max(last - first, 0) / 1000}
-    return {"ph": "X", "name": name, "cat": category, **times, "pid": pid, "tid": tid, "args": args}
+    return {
+        "ph": "X",
+        "name": name,
+        "cat": category,
+        "ts": first / 1000,
+        "dur": max(last - first, 0) / 1000,
+        "pid": pid,
+        "tid": tid,
+        "args": args,
+    }

@@ -325,7 +325,7 @@ def aggregators(call: Call) -> str:
     return f"{plural(len(ranks), 'aggregator')} ({call.layout}, {which})"
 
 
-def count_list(numbers: Sequence[int], most: int = 8) -> str:
-    """`0, 4, 8, 12`, cut with an ellipsis and the count after `most` numbers."""
-    shown = ", ".join(str(number) for number in numbers[:most])
-    return shown if len(numbers) <= most else f"{shown}, … ({len(numbers)})"
+def count_list(items: Sequence[int | str], most: int = 8) -> str:
+    """`0, 4, 8, 12`, cut with an ellipsis and the count after `most` items."""
+    shown = ", ".join(str(item) for item in items[:most])
+    return shown if len(items) <= most else f"{shown}, … ({len(items)})"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haichi.report.gantt import ticks
-from haichi.report.markup import Markup, tag
+from haichi.report.markup import Markup, Value, tag
 from haichi.report.model import PhaseName, Traffic
 from haichi.report.summary import RunSummary, Spread
 from haichi.report.units import (
@@ -139,7 +139,11 @@ class _Matrix:
                         cls=f"diagonal on{heat}")  # fmt: skip
             parts.append(frame)
         if self.numbers:
-            at = {"x": x + side / 2, "y": y + side / 2 + 4, "text_anchor": "middle"}
+            at: dict[str, Value] = {
+                "x": x + side / 2,
+                "y": y + side / 2 + 4,
+                "text_anchor": "middle",
+            }
             parts.append(tag("text", self._number(value), cls=f"on{heat}", **at))
         return tag("g", parts)
 
@@ -177,7 +181,7 @@ def _blocks(
     """Sums of `block` x `block` nodes, with names such as `n0 … n3`."""
     if block == 1:
         return values, list(names)
-    starts = np.arange(0, len(names), block)
+    starts = list(range(0, len(names), block))
     summed = np.add.reduceat(np.add.reduceat(values, starts, axis=0), starts, axis=1)
     lasts = [min(start + block, len(names)) - 1 for start in starts]
     labels = [f"{names[a]} … {names[b]}" for a, b in zip(starts, lasts, strict=True)]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode
 
 from haichi.export.model import Decisions
 from haichi.figures.model import Measurement
@@ -19,6 +20,29 @@ from haichi.paths import ROOT
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
 from haichi.simulation import Machine, Schedule, Simulation
+
+Definition = TypedDict(
+    "Definition",
+    {
+        "$schema": str,
+        "$defs": "dict[str, Definition]",
+        "$ref": str,
+        "title": str,
+        "description": str,
+        "type": str,
+        "const": str,
+        "enum": list[str],
+        "minimum": float,
+        "anyOf": "list[Definition]",
+        "items": "Definition",
+        "prefixItems": "list[Definition]",
+        "properties": "dict[str, Definition]",
+        "required": list[str],
+        "additionalProperties": "Definition",
+    },
+    total=False,
+)
+"""A JSON Schema, as far as it is read here."""
 
 FOLDER = Path(__file__).parent
 REFERENCE = ROOT / "docs" / "guide" / "formats.md"
@@ -95,12 +119,13 @@ def schema_file(form: str) -> Path:
     return FOLDER / f"{form.replace('/', '.')}.schema.json"
 
 
-def schema(form: str, model: type[BaseModel]) -> dict[str, Any]:
+def schema(form: str, model: type[BaseModel]) -> Definition:
     """The JSON Schema (2020-12) of a form."""
-    mode = "serialization" if form in WRITTEN_HERE else "validation"
+    mode: JsonSchemaMode = "serialization" if form in WRITTEN_HERE else "validation"
     made = model.model_json_schema(by_alias=True, mode=mode)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": form}
-    return head | {key: value for key, value in made.items() if key != "title"}
+    rest = {key: value for key, value in made.items() if key != "title"}
+    return cast(Definition, head | rest)
 
 
 def generated() -> dict[Path, str]:
@@ -126,7 +151,7 @@ def reference() -> str:
     return "".join(parts)
 
 
-def _mentioned(value: Any, definitions: dict[str, Any]) -> Iterator[str]:
+def _mentioned(value: object, definitions: dict[str, Definition]) -> Iterator[str]:
     """Names of the objects that a schema refers to, in the order of its fields, depth first."""
     if isinstance(value, dict):
         for key, part in value.items():
@@ -141,7 +166,7 @@ def _mentioned(value: Any, definitions: dict[str, Any]) -> Iterator[str]:
             yield from _mentioned(part, definitions)
 
 
-def _object(name: str, definition: dict[str, Any]) -> Iterator[str]:
+def _object(name: str, definition: Definition) -> Iterator[str]:
     """One object as a heading, its description, and a table of its fields."""
     yield f"### {name}\n\n"
     if "description" in definition:
@@ -167,7 +192,7 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _type(value: dict[str, Any]) -> str:
+def _type(value: Definition) -> str:
     """A JSON Schema type in words."""
     if "$ref" in value:
         name = value["$ref"].rpartition("/")[2]
