@@ -28,6 +28,7 @@
 #include "mpiio/node_agreement.h"
 #include "mpiio/node_letters.h"
 #include "mpiio/two_phase.h"
+#include "mpiio/two_phase_schedule.h"
 #include "plan/small_messages.h"
 #include "sim/simulator.h"
 

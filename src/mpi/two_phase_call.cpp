@@ -18,6 +18,7 @@
 #include "mpiio/collective_buffer.h"
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/node_streams.h"
+#include "mpiio/two_phase_schedule.h"
 
 namespace haichi::mpi {
 namespace {

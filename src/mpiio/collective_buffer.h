@@ -8,7 +8,7 @@
 #include "base/worker.h"
 #include "mpiio/access.h"
 #include "mpiio/run_list.h"
-#include "mpiio/two_phase.h"
+#include "mpiio/two_phase_schedule.h"
 #include "mpiio/window_file.h"
 
 namespace haichi::mpiio {

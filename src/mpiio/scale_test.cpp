@@ -7,6 +7,7 @@
 #include "mpiio/node_agreement.h"
 #include "mpiio/node_letters.h"
 #include "mpiio/two_phase.h"
+#include "mpiio/two_phase_schedule.h"
 #include "support/allocation_meter.h"
 
 namespace haichi::mpiio {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpiio/two_phase.h"
+#include "mpiio/two_phase_schedule.h"
 #include "mpiio/way.h"
 #include "patterns/file_steps.h"
 #include "patterns/pattern.h"
