@@ -51,7 +51,7 @@ def _packages() -> Iterator[Finding]:
     if not shutil.which("dpkg-query"):
         return
     root = packages.as_root() is not None
-    for group in ("python", "build", "mpi", "demo", "tests"):
+    for group in ("python", "build", "mpi", "demo", "install", "tests"):
         absent = packages.missing(packages.of_groups([group]))
         if not absent:
             yield Finding(GOOD, f"packages [{group}]", "all of deps.txt")

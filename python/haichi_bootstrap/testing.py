@@ -14,7 +14,7 @@ from haichi_bootstrap import building, environments, packages, paths, shell, sou
 from haichi_bootstrap.shell import Stop
 
 LOGS = paths.OUT / "test"
-GROUPS = (*building.GROUPS, "demo", "tests")
+GROUPS = (*building.GROUPS, "demo", "install", "tests")
 MOST_AT_A_TIME = 4  # programs of up to 16 ranks
 
 
