@@ -92,7 +92,7 @@ Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& pl
   // The simulator has used the schedules up.
   const auto again = request.pattern->make({placement, request.machine, request.parameters});
   if (!again) return tl::unexpected(again.error());
-  auto record = patterns::record(schedules_of(*again));
+  auto record = patterns::record(schedules_of(*again), placement);
   if (!record) return tl::unexpected(record.error());
   row.record = *std::move(record);
   return row;

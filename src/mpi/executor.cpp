@@ -303,6 +303,12 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
         meeting_->arrive();
         arrived_ = true;
         break;
+      case Step::Kind::node_tell:
+        buffers.tell_node(step.cell, step.number);
+        break;
+      case Step::Kind::node_sum:
+        *step.sum = buffers.node_sum(step.cell);
+        break;
     }
     if (!done) return done;
   }

@@ -248,7 +248,8 @@ int64_t FileState::affordable_window(int64_t bytes, int64_t asked) {
   }
 }
 
-FileState::Windows FileState::windows(const mpiio::TwoPhasePlan& plan) {
+FileState::Windows FileState::windows(const mpiio::TwoPhasePlan& plan,
+                                      const mpiio::NodeStreams& node_streams) {
   Windows result;
   const std::vector<int>& all = plan.aggregators.ranks;
   result.of_aggregator.resize(all.size());
@@ -258,7 +259,7 @@ FileState::Windows FileState::windows(const mpiio::TwoPhasePlan& plan) {
     if (all[a] == rank) result.of_aggregator[a] = own_memory();
   }
   const int64_t windows = aligned(int64_t(here.size()) * plan.windows * plan.window_bytes);
-  const int64_t streams = mpiio::NodeStreams::memory_of(placement, plan, placement.node_of(rank));
+  const int64_t streams = node_streams.memory_of(placement.node_of(rank));
   if (plan.shares) share_with_node(size_t(windows + streams));
   result.streaming = agree_on_streams(plan, streams == 0 || node_memory_);
   if (!plan.shares || !node_memory_ || (here.empty() && !result.streaming)) return result;

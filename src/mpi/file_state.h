@@ -97,7 +97,7 @@ class FileState : public std::enable_shared_from_this<FileState> {
   };
   /// Collective over the ranks of the node if the plan shares, over those of the file if it
   /// streams.
-  Windows windows(const mpiio::TwoPhasePlan& plan);
+  Windows windows(const mpiio::TwoPhasePlan& plan, const mpiio::NodeStreams& node_streams);
   /// Largest collective buffer, up to `asked`, with which this rank can carry out an access of
   /// `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
   /// each other: a rank that runs out of memory in the middle of an exchange makes all others wait.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <new>
-#include <optional>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -53,15 +52,15 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                         const mpiio::TwoPhasePlan& plan, const mpiio::AccessList& others,
                         mpiio::Holes holes, int64_t slot, report::CallRecord& record,
                         CallTrace& trace) {
-  const FileState::Windows windows = state.windows(plan);
+  const mpiio::NodeStreams streams(state.placement, plan);
+  const FileState::Windows windows = state.windows(plan, streams);
   if (windows.meeting && state.rank == 0)
     record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
   if (plan.stream_part > 0 && !windows.streaming && state.rank == 0)
     record.why.emplace_back("but every rank sends its own: a node has no memory in common");
-  std::optional<mpiio::NodeStreams> streams;
-  if (windows.streaming) streams.emplace(state.placement, plan, state.rank, windows.streams);
   mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others,
-                                   windows.meeting != nullptr, streams ? &*streams : nullptr);
+                                   windows.meeting != nullptr,
+                                   windows.streaming ? &streams : nullptr);
   mpiio::AggregatorFile file = state.aggregator_file();
   file.slot = slot;
   if (call.direction == mpiio::Direction::write && schedule.my_aggregator() >= 0)
@@ -73,8 +72,10 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .own = &request.access,
                                    .others = &others,
                                    .windows = windows.of_aggregator,
-                                   .streams = streams ? streams->areas() : nullptr,
+                                   .streams = windows.streaming ? &streams : nullptr,
+                                   .stream_memory = windows.streams,
                                    .placement = &state.placement,
+                                   .rank = state.rank,
                                    .memory = static_cast<std::byte*>(call.memory),
                                    .memory_pattern = request.memory,
                                    .file = file,

@@ -11,7 +11,11 @@
 #include "mpiio/coverage.h"
 
 namespace haichi::mpiio {
-CollectiveBuffer::CollectiveBuffer(const Config& config) : config_(config) {}
+
+CollectiveBuffer::CollectiveBuffer(const Config& config) : config_(config) {
+  if (config.streams && config.stream_memory)
+    stream_areas_ = config.streams->areas(node(), config.stream_memory);
+}
 
 // A schedule that was given up in the middle may leave one: the window must outlive it.
 CollectiveBuffer::~CollectiveBuffer() {
@@ -48,7 +52,7 @@ void CollectiveBuffer::for_each_block(const plan::Slice& slice, Visit&& visit) {
         slice.begin, end, 0, [&](int64_t at, int64_t n) { visit(config_.memory + at, n); });
     return;
   }
-  if (place.kind == Place::Kind::stream) return visit(config_.streams + slice.begin, slice.size);
+  if (place.kind == Place::Kind::stream) return visit(stream_areas_ + slice.begin, slice.size);
   if (place.kind == Place::Kind::node_view) {
     const Window& window = windows_[place.window];
     for (const int rank : config_.placement->ranks_on(place.who)) {
@@ -68,7 +72,7 @@ std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
   const Place place = Place::of(slice.buffer);
   const int64_t end = slice.begin + slice.size;
   if (place.kind == Place::Kind::window) return windows_[place.window].memory + slice.begin;
-  if (place.kind == Place::Kind::stream) return config_.streams + slice.begin;
+  if (place.kind == Place::Kind::stream) return stream_areas_ + slice.begin;
   if (place.kind == Place::Kind::node_view) return nullptr;  // others' bytes lie between
   if (place.kind == Place::Kind::own_memory) {
     const auto at = config_.memory_pattern->contiguous_at(slice.begin, end);
@@ -172,6 +176,16 @@ bool CollectiveBuffer::file_done() {
   keep(outcome_, under_way_->cycle);
   under_way_ = nullptr;
   return true;
+}
+
+void CollectiveBuffer::tell_node(int64_t cell, int64_t number) {
+  config_.streams->table(node(), config_.stream_memory)
+      .tell(cell, config_.placement->local_index(config_.rank), number);
+}
+
+plan::NodeSum CollectiveBuffer::node_sum(int64_t cell) {
+  return config_.streams->table(node(), config_.stream_memory)
+      .sum(cell, config_.placement->local_index(config_.rank));
 }
 
 }  // namespace haichi::mpiio

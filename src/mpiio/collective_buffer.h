@@ -25,8 +25,10 @@ class CollectiveBuffer : public plan::Buffers {
     /// By aggregator (index): its plan->windows windows of plan->window_bytes each. Null where this
     /// rank cannot reach them; never null for its own.
     std::vector<std::byte*> windows;
-    std::byte* streams = nullptr;  ///< NodeStreams::areas(); null if this node has none
+    const NodeStreams* streams = nullptr;             ///< null if no node has any
+    std::byte* stream_memory = nullptr;               ///< of this rank's node; null if it has none
     const placement::Placement* placement = nullptr;  ///< needed where any node has streams
+    int rank = 0;                                     ///< the same
     std::byte* memory;                                ///< origin of the user's buffer
     PatternPtr memory_pattern;  ///< positions: those of the access, relative to its begin
     AggregatorFile file;
@@ -48,6 +50,8 @@ class CollectiveBuffer : public plan::Buffers {
   void read_file(const plan::Slice& slice, int64_t file_begin) override;
   void write_file(const plan::Slice& slice, int64_t file_begin) override;
   bool file_done() override;
+  void tell_node(int64_t cell, int64_t number) override;
+  plan::NodeSum node_sum(int64_t cell) override;
 
   /// First failure of the file, or success. Later windows are still tried: what can be kept is
   /// kept.
@@ -73,6 +77,7 @@ class CollectiveBuffer : public plan::Buffers {
     return {&(*config_.others)[rank], mine.memory, mine.extent.begin};
   }
   void cover(Window& window) const;
+  int node() const { return config_.placement->node_of(config_.rank); }
   /// Has access() run on the window, by the worker if there is one.
   template <class FileAccess>
   void start_access(const plan::Slice& slice, FileAccess&& access);
@@ -82,6 +87,7 @@ class CollectiveBuffer : public plan::Buffers {
   void for_each_block(const plan::Slice& slice, Visit&& visit);
 
   const Config config_;
+  std::byte* stream_areas_ = nullptr;
   Window windows_[Place::kMostWindows];  // the first plan->windows of them
   const Window* under_way_ = nullptr;    // the worker has it
   FileOutcome outcome_;                  // of that window, written by the worker

@@ -1,57 +1,36 @@
 #include "mpiio/node_streams.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/rounding.h"
 
 namespace haichi::mpiio {
 namespace {
 
-constexpr int64_t kAreas = 3;
-constexpr int64_t kRows = 4;
 constexpr int64_t kCacheLine = 64;
-
-int64_t members(const placement::Placement& placement, int node) {
-  return int64_t(placement.ranks_on(node).size());
-}
-
-int64_t most_of(const placement::Placement& placement, const TwoPhasePlan& plan, int node,
-                int64_t aggregators_elsewhere) {
-  const int64_t ranks = members(placement, node);
-  if (ranks < 2 || aggregators_elsewhere == 0) return 0;
-  return std::min({plan.window_bytes, plan.stream_part * ranks,
-                   plan.stream_memory * ranks / (kAreas * aggregators_elsewhere)});
-}
-
-int64_t table_bytes(const placement::Placement& placement, const TwoPhasePlan& plan, int node) {
-  const int64_t entries = kRows * int64_t(plan.aggregators.ranks.size()) * members(placement, node);
-  const int64_t bytes = entries * int64_t(sizeof(int32_t));
-  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-}
 
 }  // namespace
 
-int64_t NodeStreams::memory_of(const placement::Placement& placement, const TwoPhasePlan& plan,
-                               int node) {
-  if (plan.stream_part == 0) return 0;
-  const std::vector<int>& all = plan.aggregators.ranks;
-  const auto elsewhere =
-      std::count_if(all.begin(), all.end(), [&](int a) { return placement.node_of(a) != node; });
-  const int64_t most = most_of(placement, plan, node, elsewhere);
-  return most == 0 ? 0 : table_bytes(placement, plan, node) + kAreas * elsewhere * most;
-}
-
-NodeStreams::NodeStreams(const placement::Placement& placement, const TwoPhasePlan& plan, int rank,
-                         std::byte* memory)
-    : placement_(placement), plan_(plan), rank_(rank), node_(placement.node_of(rank)) {
-  std::vector<int64_t> aggregators(size_t(placement.nodes()));
-  for (const int a : plan.aggregators.ranks) {
-    ++aggregators[size_t(placement.node_of(a))];
-    slots_.push_back(placement.node_of(a) == node_ ? -1 : slots_used_++);
+NodeStreams::NodeStreams(const placement::Placement& placement, const TwoPhasePlan& plan)
+    : placement_(placement),
+      plan_(plan),
+      by_node_(plan.aggregators.ranks.size()),
+      begins_(size_t(placement.nodes()) + 1) {
+  const auto node_of = [&](int aggregator) {
+    return size_t(placement.node_of(plan.aggregators.ranks[size_t(aggregator)]));
+  };
+  for (int a = 0; a < int(aggregators()); ++a) ++begins_[node_of(a) + 1];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  std::iota(by_node_.begin(), by_node_.end(), 0);
+  std::stable_sort(by_node_.begin(), by_node_.end(),
+                   [&](int a, int b) { return node_of(a) < node_of(b); });
+  for (int n = 0; n < placement.nodes(); ++n) {
+    const bool none = plan.stream_part == 0 || members(n) < 2 || elsewhere(n) == 0;
+    most_.push_back(none ? 0
+                         : std::min({plan.window_bytes, plan.stream_part * members(n),
+                                     plan.stream_memory * members(n) / (kCycles * elsewhere(n))}));
   }
-  for (int n = 0; n < placement.nodes(); ++n)
-    most_.push_back(most_of(placement, plan, n, int64_t(slots_.size()) - aggregators[size_t(n)]));
-  if (!from(node_)) return;
-  table_ = reinterpret_cast<int32_t*>(memory);
-  areas_ = memory + table_bytes(placement, plan, node_);
 }
 
 int NodeStreams::speaker(int node, int aggregator) const {
@@ -59,25 +38,27 @@ int NodeStreams::speaker(int node, int aggregator) const {
   return ranks[size_t(aggregator) % ranks.size()];
 }
 
-int32_t* NodeStreams::row(int64_t cycle, int aggregator) const {
-  const int64_t rows = cycle % kRows * int64_t(slots_.size()) + aggregator;
-  return table_ + rows * members(placement_, node_);
+int64_t NodeStreams::slot(int node, int64_t cycle, int aggregator) const {
+  const auto here = aggregators_on(node);
+  const auto before = std::lower_bound(here.begin(), here.end(), aggregator) - here.begin();
+  return (cycle % kCycles * elsewhere(node) + aggregator - before) * most(node);
 }
 
-void NodeStreams::publish(int64_t cycle, int aggregator, int64_t bytes) {
-  row(cycle, aggregator)[placement_.local_index(rank_)] = int32_t(bytes);
+int64_t NodeStreams::table_bytes(int node) const {
+  const int64_t bytes = plan::NodeTable::bytes_of(kCycles * aggregators(), members(node));
+  return divide_up(bytes, kCacheLine) * kCacheLine;
 }
 
-NodeStreams::Stream NodeStreams::stream(int64_t cycle, int aggregator) const {
-  const int32_t* const sizes = row(cycle, aggregator);
-  const int64_t mine = placement_.local_index(rank_), ranks = members(placement_, node_);
-  Stream stream;
-  for (int64_t i = 0; i < ranks; ++i) {
-    if (i == mine) stream.before = stream.bytes;
-    stream.bytes += sizes[i];
-  }
-  stream.slot = (cycle % kAreas * slots_used_ + slots_[size_t(aggregator)]) * most(node_);
-  return stream;
+int64_t NodeStreams::memory_of(int node) const {
+  return from(node) ? table_bytes(node) + kCycles * elsewhere(node) * most(node) : 0;
+}
+
+plan::NodeTable NodeStreams::table(int node, std::byte* memory) const {
+  return {reinterpret_cast<int32_t*>(memory), members(node)};
+}
+
+std::byte* NodeStreams::areas(int node, std::byte* memory) const {
+  return memory + table_bytes(node);
 }
 
 }  // namespace haichi::mpiio

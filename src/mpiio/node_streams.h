@@ -3,34 +3,32 @@
 // gather of paper 002, section 2.1, with shared memory where that has a dispatcher; TAM, Kang et
 // al. 2020, has leaders that the other ranks send to.)
 //
-// PURE: no MPI, no clock, no environment. What the ranks of a node tell each other in that memory
-// is part of the request; they meet (Step::node_meet) between writing and reading it.
+// PURE: no MPI, no clock, no environment.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "mpiio/two_phase_plan.h"
 #include "placement/placement.h"
+#include "plan/node_table.h"
 
 namespace haichi::mpiio {
 
-/// The streams of one call as one rank sees them. See "Streams of a node" in docs/notes.md.
+/// Where the streams of one call are in the memory of each node, and who speaks for it. See
+/// "Streams of a node" in docs/notes.md.
 ///
 /// A node's memory for them has a table, of how many bytes each of its ranks has for each
-/// aggregator in four cycles in a row, and three areas, for three cycles in a row, with a slot for
-/// each aggregator on another node. All ranks of the file have the same answers for the same node.
+/// aggregator, and areas with a slot for each aggregator on another node, both for kCycles cycles
+/// in a row.
 class NodeStreams {
  public:
-  /// Bytes of memory that the ranks of `node` need in common; 0 if they have no streams.
-  static int64_t memory_of(const placement::Placement& placement, const TwoPhasePlan& plan,
-                           int node);
+  static constexpr int64_t kCycles = 3;
 
-  /// `memory` is that of the rank's node, aligned for integers; null if memory_of() is 0. Both
-  /// arguments must outlive the object.
-  NodeStreams(const placement::Placement& placement, const TwoPhasePlan& plan, int rank,
-              std::byte* memory);
+  /// Both arguments must outlive the object.
+  NodeStreams(const placement::Placement& placement, const TwoPhasePlan& plan);
 
   /// True if the ranks of `node` have streams.
   bool from(int node) const { return most(node) > 0; }
@@ -40,34 +38,34 @@ class NodeStreams {
   /// The rank of `node` that has its stream from or to an aggregator (index).
   int speaker(int node, int aggregator) const;
 
-  /// What this rank has for an aggregator (index) on another node in a cycle, in bytes, for the
-  /// other ranks of its node.
-  void publish(int64_t cycle, int aggregator, int64_t bytes);
+  /// The cell of the node's table for what its ranks have for an aggregator (index) in a cycle.
+  int64_t cell(int64_t cycle, int aggregator) const {
+    return cycle % kCycles * aggregators() + aggregator;
+  }
+  /// Where the stream of `node` to or from an aggregator on another node lies, relative to areas().
+  int64_t slot(int node, int64_t cycle, int aggregator) const;
 
-  /// A stream of this rank's node.
-  struct Stream {
-    int64_t bytes = 0;   ///< of all ranks of the node
-    int64_t before = 0;  ///< of those before this rank
-    int64_t slot = 0;    ///< where it lies, relative to areas()
-  };
-  /// As published; the ranks of the node have met since.
-  Stream stream(int64_t cycle, int aggregator) const;
-
-  /// Null if this rank's node has no streams.
-  std::byte* areas() const { return areas_; }
+  /// Bytes of memory that the ranks of `node` need in common; 0 if they have no streams.
+  int64_t memory_of(int node) const;
+  /// The parts of that memory, which is aligned for integers.
+  plan::NodeTable table(int node, std::byte* memory) const;
+  std::byte* areas(int node, std::byte* memory) const;
 
  private:
-  int32_t* row(int64_t cycle, int aggregator) const;
+  int64_t aggregators() const { return int64_t(plan_.aggregators.ranks.size()); }
+  int64_t members(int node) const { return int64_t(placement_.ranks_on(node).size()); }
+  std::span<const int> aggregators_on(int node) const {
+    return std::span(by_node_).subspan(begins_[size_t(node)],
+                                       begins_[size_t(node) + 1] - begins_[size_t(node)]);
+  }
+  int64_t elsewhere(int node) const { return aggregators() - int64_t(aggregators_on(node).size()); }
+  int64_t table_bytes(int node) const;
 
   const placement::Placement& placement_;
   const TwoPhasePlan& plan_;
-  const int rank_;
-  const int node_;
-  std::vector<int64_t> most_;  // by node
-  std::vector<int> slots_;     // by aggregator: which slot of an area
-  int slots_used_ = 0;
-  int32_t* table_ = nullptr;
-  std::byte* areas_ = nullptr;
+  std::vector<int> by_node_;    // the aggregators, those of each node together and ascending
+  std::vector<size_t> begins_;  // of a node's there, and the end of the last
+  std::vector<int64_t> most_;   // by node
 };
 
 }  // namespace haichi::mpiio

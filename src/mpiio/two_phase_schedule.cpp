@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "mpiio/announcement.h"
-#include "mpiio/node_streams.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -26,15 +25,16 @@ constexpr int64_t kFirstStage = -2;
 
 TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan,
                                    int me, const Access& own, const AccessList& others, bool shares,
-                                   NodeStreams* streams)
+                                   const NodeStreams* streams)
     : plan_(plan),
       placement_(placement),
       me_(me),
       own_(own),
       others_(others),
       shares_(shares),
+      node_(placement.node_of(me)),
       streams_(streams),
-      streaming_(streams && streams->from(placement.node_of(me))) {
+      streaming_(streams && streams->from(node_)) {
   const std::vector<int>& ranks = plan.aggregators.ranks;
   const plan::PeerOrder order(placement, plan.order, me);
   const plan::Extent hull = own.hull();
@@ -44,10 +44,13 @@ TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const 
     if (ranks[size_t(a)] == me) my_aggregator_ = a;
     windows_here = windows_here || placement.same_node(ranks[size_t(a)], me);
   }
-  const bool alone = placement.ranks_on(placement.node_of(me)).size() < 2;
+  const bool alone = placement.ranks_on(node_).size() < 2;
   meets_ = streaming_ || (shares && windows_here && !alone);
   in_common_ = meets_ && placement.nodes() == 1 && plan.windows > 2;
-  if (streaming_) cycle_ = kFirstStage;
+  if (streaming_) {
+    cycle_ = kFirstStage;
+    sums_.resize(size_t(NodeStreams::kCycles) * ranks.size());
+  }
   std::sort(aggregators_in_order_.begin(), aggregators_in_order_.end(), [&](int a, int b) {
     return order.position_of(ranks[size_t(a)]) < order.position_of(ranks[size_t(b)]);
   });
@@ -138,18 +141,23 @@ void TwoPhaseSchedule::add_rank_side(int64_t cycle, bool copied) {
   }
 }
 
+/// True if this rank has to know what its node has for an aggregator on another one. Most ranks of
+/// a large node need not: to add up takes as long as there are ranks.
+bool TwoPhaseSchedule::needs_sum(int aggregator, int64_t bytes) const {
+  return bytes > 0 || streams_->speaker(node_, aggregator) == me_;
+}
+
 /// True if what this rank has for the aggregator is part of a stream, whose message is added if
 /// this rank speaks for its node. `bytes`: what it has.
 bool TwoPhaseSchedule::add_own_stream(int64_t cycle, int aggregator, int64_t bytes) {
   if (!streaming_ || !is_elsewhere(aggregator)) return false;
-  const int node = placement_.node_of(me_);
-  // Most ranks of a large node: to add up what the others have takes as long as there are ranks.
-  if (bytes <= 0 && streams_->speaker(node, aggregator) != me_) return true;
-  const NodeStreams::Stream stream = streams_->stream(cycle, aggregator);
-  if (stream.bytes > streams_->most(node)) return false;
-  if (stream.bytes == 0 || streams_->speaker(node, aggregator) != me_) return true;
+  if (!needs_sum(aggregator, bytes)) return true;
+  const int64_t all = sum(cycle, aggregator).all;
+  if (all > streams_->most(node_)) return false;
+  if (all == 0 || streams_->speaker(node_, aggregator) != me_) return true;
   const int peer = plan_.aggregators.ranks[size_t(aggregator)];
-  const plan::Slice slice{place(Place::Kind::stream, cycle, 0), stream.slot, stream.bytes};
+  const plan::Slice slice{place(Place::Kind::stream, cycle, 0),
+                          streams_->slot(node_, cycle, aggregator), all};
   if (plan_.direction == Direction::write)
     add(cycle, exchange_step(Step::Kind::send, peer, slice, {}));
   else
@@ -165,21 +173,36 @@ void TwoPhaseSchedule::add_stream_copies(int64_t cycle, int64_t round) {
     if (!is_elsewhere(a)) continue;
     const Part part = part_of(own_, plan_.domains.window(a, cycle));
     if (part.size() <= 0) continue;
-    const NodeStreams::Stream stream = streams_->stream(cycle, a);
-    if (stream.bytes > streams_->most(placement_.node_of(me_))) continue;
+    const plan::NodeSum& node = sum(cycle, a);
+    if (node.all > streams_->most(node_)) continue;
     const plan::Slice memory{Place{}.number(), part.begin - own_.begin(), part.size()};
-    const plan::Slice there{place(Place::Kind::stream, cycle, 0), stream.slot + stream.before,
-                            part.size()};
+    const plan::Slice there{place(Place::Kind::stream, cycle, 0),
+                            streams_->slot(node_, cycle, a) + node.before, part.size()};
     add(round,
         exchange_step(Step::Kind::copy, -1, writing ? memory : there, writing ? there : memory));
   }
 }
 
-void TwoPhaseSchedule::publish(int64_t cycle) {
+/// Tells the node what this rank has for aggregators on others.
+void TwoPhaseSchedule::add_tells(int64_t cycle) {
   if (cycle >= plan_.domains.cycles()) return;
-  for (const int a : aggregators_in_order_)
-    if (is_elsewhere(a))
-      streams_->publish(cycle, a, part_of(own_, plan_.domains.window(a, cycle)).size());
+  for (const int a : aggregators_in_order_) {
+    if (!is_elsewhere(a)) continue;
+    const int64_t bytes = part_of(own_, plan_.domains.window(a, cycle)).size();
+    steps_.push_back(
+        {.kind = Step::Kind::node_tell, .cell = streams_->cell(cycle, a), .number = bytes});
+  }
+}
+
+/// Asks what the node has for them, behind the meeting after it was told.
+void TwoPhaseSchedule::add_sums(int64_t cycle) {
+  if (cycle >= plan_.domains.cycles()) return;
+  for (const int a : aggregators_in_order_) {
+    if (!is_elsewhere(a)) continue;
+    const int64_t cell = streams_->cell(cycle, a);
+    if (needs_sum(a, part_of(own_, plan_.domains.window(a, cycle)).size()))
+      steps_.push_back({.kind = Step::Kind::node_sum, .cell = cell, .sum = &sums_[size_t(cell)]});
+  }
 }
 
 void TwoPhaseSchedule::add_messages(int64_t cycle) {
@@ -216,13 +239,15 @@ void TwoPhaseSchedule::add_plain(int64_t cycle, Step::Kind kind) {
   add(cycle, step);
 }
 
-// See "Streams of a node" in docs/notes.md for why a row of the table and an area are free when
-// they are used. What is published by a call of next() is read in calls behind a meeting.
+// See "Streams of a node" in docs/notes.md for why a cell of the table and an area are free when
+// they are used.
 void TwoPhaseSchedule::begin_streams(int64_t stage) {
   const bool writing = plan_.direction == Direction::write;
   if (stage == kFirstStage) {
-    for (int64_t c = 0; c < (writing ? 3 : 1); ++c) publish(c);
+    const int64_t known = writing ? NodeStreams::kCycles : 1;
+    for (int64_t c = 0; c < known; ++c) add_tells(c);
     add_plain(0, Step::Kind::node_meet);
+    for (int64_t c = 0; c < known; ++c) add_sums(c);
   } else if (writing) {
     for (int64_t c = 0; c < std::min<int64_t>(2, plan_.domains.cycles()); ++c)
       add_stream_copies(c, 0);
@@ -251,11 +276,12 @@ void TwoPhaseSchedule::fill_writing(int64_t cycle) {
   if (cycle > 0) add_file_wait(cycle - 1);
   if (!last) issue(cycle + 1);
   if (streaming_) {
-    publish(cycle + 3);
+    add_tells(cycle + 3);
     if (cycle + 2 < plan_.domains.cycles()) add_stream_copies(cycle + 2, cycle + 1);
   }
   add_plain(cycle, Step::Kind::wait);
   if (meets_) add_plain(cycle, Step::Kind::node_meet);
+  if (streaming_) add_sums(cycle + 3);
   add_file_access(cycle);
   if (!last) add_rank_side(cycle + 1, true);
   if (last) add_file_wait(cycle);
@@ -269,9 +295,10 @@ void TwoPhaseSchedule::fill_reading(int64_t cycle) {
   if (cycle == 0) read(0);
   add_file_wait(cycle);
   add_messages(cycle);
-  if (streaming_) publish(cycle + 1);
+  if (streaming_) add_tells(cycle + 1);
   if (cycle > 0) add_plain(cycle - 1, Step::Kind::wait);
   if (meets_) add_plain(cycle, Step::Kind::node_meet);
+  if (streaming_) add_sums(cycle + 1);
   if (cycle + 1 < plan_.domains.cycles()) read(cycle + 1);
   add_rank_side(cycle, true);
   if (streaming_ && cycle > 0) add_stream_copies(cycle - 1, cycle);

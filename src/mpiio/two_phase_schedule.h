@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "mpiio/access_list.h"
+#include "mpiio/node_streams.h"
 #include "mpiio/two_phase_plan.h"
 #include "placement/placement.h"
 #include "plan/issue_order.h"
 #include "plan/schedule.h"
 
 namespace haichi::mpiio {
-
-class NodeStreams;
 
 /// What a slice of the schedule is of. A collective buffer holds several windows, so that one can
 /// be exchanged while another is read or written.
@@ -55,10 +54,11 @@ class TwoPhaseSchedule : public plan::Schedule {
   /// `own` is this rank's access. `others[r]` is rank r's access as far as this rank's windows
   /// need it; nothing if this rank is not an aggregator. `shares`: this rank's node shares
   /// memory, which all its ranks must say alike. `streams`: null if no node has any, which all
-  /// ranks of the file must say alike. All must outlive the schedule.
+  /// ranks of the file must say alike. All must outlive the schedule, which must not be moved once
+  /// it has begun.
   TwoPhaseSchedule(const placement::Placement& placement, const TwoPhasePlan& plan, int me,
                    const Access& own, const AccessList& others, bool shares,
-                   NodeStreams* streams = nullptr);
+                   const NodeStreams* streams = nullptr);
 
   bool next(plan::Step& step) override;
   int window() const override { return plan_.window; }
@@ -83,7 +83,12 @@ class TwoPhaseSchedule : public plan::Schedule {
   void add_rank_side(int64_t cycle, bool copied);
   void begin_streams(int64_t stage);
   void end_streams();
-  void publish(int64_t cycle);
+  void add_tells(int64_t cycle);
+  void add_sums(int64_t cycle);
+  bool needs_sum(int aggregator, int64_t bytes) const;
+  const plan::NodeSum& sum(int64_t cycle, int aggregator) const {
+    return sums_[size_t(streams_->cell(cycle, aggregator))];
+  }
   bool add_own_stream(int64_t cycle, int aggregator, int64_t bytes);
   void add_stream_copies(int64_t cycle, int64_t round);
   void add_file_access(int64_t cycle);
@@ -115,7 +120,8 @@ class TwoPhaseSchedule : public plan::Schedule {
   const Access& own_;
   const AccessList& others_;
   const bool shares_;
-  NodeStreams* const streams_;
+  const int node_;
+  const NodeStreams* const streams_;
   bool streaming_ = false;  // this rank's node has streams
   bool meets_ = false;      // the node has windows or streams in memory that its ranks share
   bool in_common_ = false;  // all ranks share all windows: there are no messages
@@ -123,6 +129,7 @@ class TwoPhaseSchedule : public plan::Schedule {
   std::vector<int> aggregators_in_order_;  // indices, in this rank's issue order; without those
                                            // that can have no bytes of it, unless it streams
   std::vector<int> peers_in_order_;        // ranks, in this rank's issue order; aggregators only
+  std::vector<plan::NodeSum> sums_;        // by cell: what the node's ranks have for aggregators
   std::vector<plan::Step> steps_;          // of the current cycle
   size_t at_ = 0;
   int64_t cycle_ = 0;

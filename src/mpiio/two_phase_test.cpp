@@ -77,10 +77,10 @@ struct Job {
 
   bool shares(int node) const { return sharing_nodes >> node & 1; }
   /// As the ranks of a real job agree: all nodes that need memory in common have it.
-  bool may_stream(const TwoPhasePlan& plan) const {
+  bool may_stream(const NodeStreams& streams) const {
     bool any = false;
     for (int n = 0; n < placement.nodes(); ++n) {
-      const bool needed = NodeStreams::memory_of(placement, plan, n) > 0;
+      const bool needed = streams.memory_of(n) > 0;
       if (needed && !shares(n)) return false;
       any = any || needed;
     }
@@ -103,22 +103,19 @@ struct Job {
     std::vector<std::vector<std::byte>> windows(
         plan.aggregators.ranks.size(),
         std::vector<std::byte>(size_t(plan.windows * plan.window_bytes)));
-    streamed = may_stream(plan);
+    const NodeStreams streams(placement, plan);
+    streamed = may_stream(streams);
     std::vector<std::vector<int64_t>> node_memory;
     for (int n = 0; n < placement.nodes(); ++n)
-      node_memory.emplace_back(
-          size_t(NodeStreams::memory_of(placement, plan, n) + 7) / sizeof(int64_t), -1);
-    std::vector<std::unique_ptr<NodeStreams>> streams;
+      node_memory.emplace_back(size_t(streams.memory_of(n) + 7) / sizeof(int64_t), -1);
     std::vector<plan::Schedule*> schedule_list;
     std::vector<plan::Buffers*> buffer_list;
     for (int r = 0; r < placement.ranks(); ++r) {
       nodes.push_back(placement.node_of(r));
-      streams.push_back(std::make_unique<NodeStreams>(
-          placement, plan, r,
-          reinterpret_cast<std::byte*>(node_memory[size_t(nodes.back())].data())));
-      schedules.push_back(std::make_unique<TwoPhaseSchedule>(
-          placement, plan, r, accesses[size_t(r)], others, shares(nodes.back()),
-          streamed ? streams.back().get() : nullptr));
+      std::vector<int64_t>& common = node_memory[size_t(nodes.back())];
+      schedules.push_back(
+          std::make_unique<TwoPhaseSchedule>(placement, plan, r, accesses[size_t(r)], others,
+                                             shares(nodes.back()), streamed ? &streams : nullptr));
       std::vector<std::byte*> reached;
       for (size_t a = 0; a < windows.size(); ++a) {
         const int owner = plan.aggregators.ranks[a];
@@ -132,8 +129,10 @@ struct Job {
                                    .own = &accesses[size_t(r)],
                                    .others = &others,
                                    .windows = reached,
-                                   .streams = streams.back()->areas(),
+                                   .streams = streamed ? &streams : nullptr,
+                                   .stream_memory = reinterpret_cast<std::byte*>(common.data()),
                                    .placement = &placement,
+                                   .rank = r,
                                    .memory = memory[size_t(r)].data(),
                                    .memory_pattern = memory_patterns[size_t(r)],
                                    .file = {&file, 3, true, slot},

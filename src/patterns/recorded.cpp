@@ -11,6 +11,7 @@
 #include "base/os.h"
 #include "patterns/pattern.h"
 #include "placement/formats.h"
+#include "plan/node_table.h"
 
 namespace haichi::patterns {
 namespace {
@@ -21,7 +22,8 @@ using plan::Step;
 
 constexpr std::string_view kSchema = "haichi.schedule/1";
 
-// By Step::Kind: its name, and which fields it has.
+// By Step::Kind: its name, and which fields it has. What ranks tell their nodes is settled when a
+// schedule is written down.
 struct KindRow {
   std::string_view name;
   bool peer, from, to, file_begin;
@@ -47,6 +49,54 @@ std::string as_line(int rank, const Step& step) {
   if (row.file_begin) line += fmt::format(R"(,"file_begin":{})", step.file_begin);
   return line + "}\n";
 }
+
+// Writes the steps of a node's ranks down, from meeting to meeting, so that what they tell each
+// other is known when it is asked for.
+class NodeScribe {
+ public:
+  NodeScribe(const std::vector<plan::Schedule*>& schedules, const placement::Placement& placement,
+             std::string& text)
+      : schedules_(schedules), placement_(placement), text_(text) {}
+
+  Status write(int node) {
+    const auto ranks = placement_.ranks_on(node);
+    plan::OwnNodeTable table(int64_t(ranks.size()));
+    std::vector<int> going(ranks.begin(), ranks.end());
+    while (!going.empty()) {
+      std::vector<int> met;
+      for (const int rank : going) {
+        const auto meets = write_to_meeting(rank, table);
+        if (!meets) return tl::unexpected(meets.error());
+        if (*meets) met.push_back(rank);
+      }
+      going = std::move(met);
+    }
+    return {};
+  }
+
+ private:
+  // False at the end of the rank's schedule.
+  Result<bool> write_to_meeting(int rank, plan::OwnNodeTable& table) {
+    const int local = placement_.local_index(rank);
+    for (Step step; schedules_[size_t(rank)]->next(step); step = {}) {
+      if (++steps_ > kMostSteps)
+        return fail(E2BIG, "more than {} steps: take fewer ranks, or less for each", kMostSteps);
+      if (step.kind == Step::Kind::node_tell)
+        table.tell(step.cell, local, step.number);
+      else if (step.kind == Step::Kind::node_sum)
+        *step.sum = table.sum(step.cell, local);
+      else
+        text_ += as_line(rank, step);
+      if (step.kind == Step::Kind::node_meet) return true;
+    }
+    return false;
+  }
+
+  const std::vector<plan::Schedule*>& schedules_;
+  const placement::Placement& placement_;
+  std::string& text_;
+  int64_t steps_ = 0;
+};
 
 // A whole number of the object, from `least` on.
 bool take(const Json& object, const char* key, int64_t least, int64_t most, int64_t& to) {
@@ -103,20 +153,17 @@ class Replay : public plan::Schedule {
 
 }  // namespace
 
-Result<std::string> record(const std::vector<plan::Schedule*>& schedules) {
+Result<std::string> record(const std::vector<plan::Schedule*>& schedules,
+                           const placement::Placement& placement) {
   const int window = schedules.empty() ? 0 : schedules[0]->window();
-  std::string text = fmt::format("{{\"schema\":\"{}\",\"ranks\":{},\"window\":{}}}\n", kSchema,
-                                 schedules.size(), window);
-  int64_t steps = 0;
-  for (size_t r = 0; r < schedules.size(); ++r) {
+  for (size_t r = 0; r < schedules.size(); ++r)
     if (schedules[r]->window() != window)
       return fail(EINVAL, "ranks 0 and {} have different windows", r);
-    for (Step step; schedules[r]->next(step); step = {}) {
-      if (++steps > kMostSteps)
-        return fail(E2BIG, "more than {} steps: take fewer ranks, or less for each", kMostSteps);
-      text += as_line(int(r), step);
-    }
-  }
+  std::string text = fmt::format("{{\"schema\":\"{}\",\"ranks\":{},\"window\":{}}}\n", kSchema,
+                                 schedules.size(), window);
+  NodeScribe scribe(schedules, placement, text);
+  for (int node = 0; node < placement.nodes(); ++node)
+    if (auto done = scribe.write(node); !done) return tl::unexpected(done.error());
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "placement/placement.h"
 #include "plan/schedule.h"
 
 namespace haichi::patterns {
@@ -14,9 +15,10 @@ namespace haichi::patterns {
 inline constexpr int64_t kMostSteps = 2'000'000;
 
 /// JSON lines: a head with the number of ranks and the window, then a line for each step, in the
-/// order of each rank. Uses the schedules up. Fails with E2BIG beyond kMostSteps, and with EINVAL
-/// if ranks have different windows.
-Result<std::string> record(const std::vector<plan::Schedule*>& schedules);
+/// order of each rank, without what ranks tell their nodes: sizes are known. Uses the schedules up.
+/// Fails with E2BIG beyond kMostSteps, and with EINVAL if ranks have different windows.
+Result<std::string> record(const std::vector<plan::Schedule*>& schedules,
+                           const placement::Placement& placement);
 
 struct Record {
   int window = 0;

@@ -30,7 +30,7 @@ TEST(Recorded, EveryStepComesBack) {
     p.access = access;
     auto job = hpio({placement, {}, p});
     ASSERT_TRUE(job);
-    const auto text = record(pointers(*job));
+    const auto text = record(pointers(*job), placement);
     ASSERT_TRUE(text) << text.error().text;
     const auto back = read_record(*text);
     ASSERT_TRUE(back) << back.error().text;
@@ -58,7 +58,7 @@ TEST(Recorded, AnEndlessScheduleIsNotRecorded) {
     bool next(Step& step) override { return step = {.kind = Step::Kind::wait}, true; }
     int window() const override { return 0; }
   } endless;
-  const auto text = record({&endless});
+  const auto text = record({&endless}, placement::block(1, 1));
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, E2BIG);
 }

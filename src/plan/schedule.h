@@ -22,6 +22,12 @@ struct Slice {
   int64_t size = 0;
 };
 
+/// What the ranks of a node have told under one cell, added up.
+struct NodeSum {
+  int64_t before = 0;  ///< of the ranks before this one
+  int64_t all = 0;
+};
+
 struct Step {
   enum class Kind : uint8_t {
     send,        ///< `from` goes to `peer`; at most `Schedule::window()` are outstanding
@@ -36,6 +42,9 @@ struct Step {
     round,       ///< a new round (a cycle of two-phase I/O) begins; only messages of the round
                  ///< before it may be outstanding
     node_arrive,  ///< this rank has come to the next node_meet, and does something else before it
+    node_tell,  ///< the node may know `number` of this rank, under `cell`, behind its next meeting
+    node_sum,   ///< `*sum` is what the node's ranks told under `cell`, last before they met: the
+                ///< slices of later steps may depend on it
   };
   Kind kind = Kind::round;
   int peer = -1;
@@ -43,10 +52,14 @@ struct Step {
   Slice to;
   int64_t file_begin = 0;
   int64_t round = 0;
+  int64_t cell = 0;
+  int64_t number = 0;
+  NodeSum* sum = nullptr;  ///< in the schedule
 };
 
-/// Lazy list of one rank's steps: 4096 ranks x 4096 messages are never held at once.
-/// Between a pair of ranks, sends and receives match in the order in which they are issued.
+/// Lazy list of one rank's steps: 4096 ranks x 4096 messages are never held at once. A step is
+/// taken before the next is asked for. Between a pair of ranks, sends and receives match in the
+/// order in which they are issued.
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -82,6 +95,9 @@ class Buffers {
   virtual void write_file(const Slice& slice, int64_t file_begin) = 0;
   /// True once the transfer that was begun last is complete. At most one is under way.
   virtual bool file_done() { return true; }
+  /// For schedules with node_tell and node_sum: this rank's side of its node's table.
+  virtual void tell_node(int64_t cell, int64_t number) { (void)cell, (void)number; }
+  virtual NodeSum node_sum(int64_t cell) { return (void)cell, NodeSum{}; }
 };
 
 }  // namespace haichi::plan

@@ -13,6 +13,7 @@
 #include "sim/exchange_log.h"
 #include "sim/matching.h"
 #include "sim/network.h"
+#include "sim/node_meetings.h"
 #include "sim/packet.h"
 #include "sim/pairs_seen.h"
 #include "sim/rank_state.h"
@@ -43,7 +44,7 @@ class Run {
         links_(network.links().size()),
         link_free_(links_.size()),
         storage_(machine, placement.nodes(), placement.ranks(), ports()),
-        meetings_(size_t(placement.nodes())),
+        meetings_(placement, from_nanoseconds(machine.local_latency_ns)),
         matching_(placement.ranks()),
         pairs_(placement.ranks()),
         events_(ranks_.size() + links_.size() + 3) {
@@ -169,6 +170,14 @@ class Run {
         rank.arrived = true;
         arrive(r, rank);
         return {};
+      case Step::Kind::node_tell:
+        rank.pending = false;
+        meetings_.tell(r, rank.step.cell, rank.step.number);
+        return {};
+      case Step::Kind::node_sum:
+        rank.pending = false;
+        *rank.step.sum = meetings_.sum(r, rank.step.cell);
+        return {};
       case Step::Kind::round:
         rank.pending = false;
         return {};
@@ -285,24 +294,18 @@ class Run {
   }
 
   void arrive(int r, RankState& rank) {
-    const int node = placement_.node_of(r);
-    Meeting& meeting = meetings_[size_t(node)];
     ++rank.meetings;
-    meeting.last = std::max({meeting.last, now_, rank.processor_free});
-    if (++meeting.arrived < int(placement_.ranks_on(node).size())) return;
-    const Time leave = meeting.last + from_nanoseconds(machine_.local_latency_ns);
-    meeting = {.held = rank.meetings, .leave = leave};
-    for (const int other : placement_.ranks_on(node))
-      if (ranks_[size_t(other)].state == State::waits_for_node) resume(other, leave);
+    if (!meetings_.arrive(r, std::max(now_, rank.processor_free))) return;
+    for (const int other : placement_.ranks_on(placement_.node_of(r)))
+      if (ranks_[size_t(other)].state == State::waits_for_node) resume(other, meetings_.leave(r));
   }
 
   void meet(int r, RankState& rank) {
     if (!std::exchange(rank.arrived, false)) arrive(r, rank);
-    const Meeting& meeting = meetings_[size_t(placement_.node_of(r))];
-    if (meeting.held < rank.meetings)
+    if (meetings_.held(r) < rank.meetings)
       rank.state = State::waits_for_node;
     else
-      resume(r, std::max(now_, meeting.leave));
+      resume(r, std::max(now_, meetings_.leave(r)));
   }
 
   void resume(int r, Time at) {
@@ -540,12 +543,6 @@ class Run {
     return {EDEADLK, fmt::format("deadlock of {} of {} ranks: {}", waiting, ranks_.size(), first)};
   }
 
-  struct Meeting {
-    int arrived = 0;
-    Time last = 0;
-    int64_t held = 0;  // so far
-    Time leave = 0;    // of the last one held
-  };
   struct Word {
     Packet packet;
     uint64_t number;
@@ -563,8 +560,8 @@ class Run {
   std::vector<std::deque<Packet>> links_;  // what is before each of them or on it, by time
   std::vector<Time> link_free_;
   Storage storage_;
-  std::vector<Meeting> meetings_;  // by node
-  std::deque<Packet> local_;       // eager messages and requests inside nodes, by time
+  NodeMeetings meetings_;
+  std::deque<Packet> local_;  // eager messages and requests inside nodes, by time
   std::priority_queue<Word> words_;
   uint64_t word_number_ = 0;
   std::vector<Rendezvous> rendezvous_;

@@ -135,6 +135,12 @@ class Run {
         if (std::exchange(rank.arrived, true))
           return fail(EPROTO, "rank {} arrives at step {} where it is already", r, rank.steps - 1);
         return arrive(r, rank);
+      case Step::Kind::node_tell:
+        rank.buffers->tell_node(rank.step.cell, rank.step.number);
+        return {};
+      case Step::Kind::node_sum:
+        *rank.step.sum = rank.buffers->node_sum(rank.step.cell);
+        return {};
       case Step::Kind::receive:
         return receive(r, rank);
       case Step::Kind::copy:
