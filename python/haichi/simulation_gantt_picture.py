@@ -20,6 +20,7 @@ RANKS, CYCLES = 6, 6  # the paper's: the first of each, all on one node
 # As Fig. 10 at 12 aggregators a node, on the fitted machine; just so many cycles.
 CASE = (
     *("--nodes", "64", "--ppn", "12", "--region-count", str(262 * CYCLES), "--per-node", "12"),
+    *("--buffer", "16M"),
     *ROMIO,
     *MACHINES["fitted at 12 a node"],
 )

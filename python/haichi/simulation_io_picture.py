@@ -17,7 +17,7 @@ PICTURE = paths.ROOT / "docs" / "guide" / "simulation-io.svg"
 PER_NODE = (1, 2, 4, 6, 12)
 # The paper's case, but for 1,048 regions a rank in place of 48,000: 4 cycles of 768 aggregators.
 CASE = (
-    *("--nodes", "64", "--ppn", "12", "--region-count", "1048"),
+    *("--nodes", "64", "--ppn", "12", "--region-count", "1048", "--buffer", "16M"),
     *("--sweep", "per-node=" + ",".join(map(str, PER_NODE))),
 )
 # As ROMIO does it: no memory in common, no thread, everything posted at once, cycles in step.

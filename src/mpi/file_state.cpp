@@ -13,29 +13,16 @@
 #include "mpi/compat/library_file_io.h"
 #include "mpi/hints.h"
 #include "mpiio/node_streams.h"
+#include "mpiio/options.h"
 
 namespace haichi::mpi {
 namespace {
 
-// The collective buffer that nobody asked for: large enough for messages that carry their overhead,
-// small enough that many cycles overlap and messages go out at once. Measured with `haichi lab` at
-// 16 ranks on 4 nodes: 256 KiB beats 1 MiB and more by 3 to 20 per cent under Open MPI, and by 1 to
-// 10 under MPICH. On a single node each cycle is a meeting of all ranks: windows of 256 KiB, three
-// of them, beat those of 128 in reading by 5 to 10 per cent.
-constexpr int64_t kBufferPerRank = 16 << 10;
-constexpr int64_t kLeastBuffer = 256 << 10;
-constexpr int64_t kLeastBufferOfNode = 768 << 10;
-constexpr int64_t kMostBuffer = 16 << 20;
 // Where memory is short, collective buffers shrink down to this; below, calls are passed through.
 constexpr int64_t kSmallestWindow = 64 << 10;
 
 /// Where something of any type may begin.
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-mpiio::Choice choice_of(std::string_view word) {
-  if (word == "auto") return mpiio::Choice::automatic;
-  return word == "on" ? mpiio::Choice::on : mpiio::Choice::off;
-}
 
 }  // namespace
 
@@ -179,40 +166,14 @@ void FileState::note_others(int64_t bytes) {
 }
 
 mpiio::TwoPhaseOptions FileState::options() const {
-  mpiio::TwoPhaseOptions options;
-  options.layout = *plan::layout_from(settings_.text("io.layout"));
-  options.order = *plan::issue_order_from(settings_.text("io.order"));
-  options.aggregators = int(std::min<int64_t>(settings_.number("io.aggregators"), INT32_MAX));
-  options.per_node = int(std::min<int64_t>(settings_.number("io.per_node"), INT32_MAX));
+  mpiio::TwoPhaseOptions options = mpiio::options_of(settings_, placement);
   options.machine = runtime.machine ? &*runtime.machine : nullptr;
-  options.window = int(std::min<int64_t>(settings_.number("io.window"), INT32_MAX));
-  options.buffer = settings_.number("io.buffer");
-  options.may_shrink = options.buffer == 0;
-  if (options.may_shrink)
-    options.buffer =
-        std::clamp(kBufferPerRank * placement.ranks(),
-                   placement.nodes() == 1 ? kLeastBufferOfNode : kLeastBuffer, kMostBuffer);
-  // Three windows of a byte at least; a message is at most a window, and MPI counts bytes in an
-  // int.
-  options.buffer = std::clamp<int64_t>(options.buffer, 3, 1 << 30);
-  // `enable` asks for collective buffering in so many words.
-  options.may_go_direct =
-      settings_.text("io.write") != "enable" && settings_.text("io.read") != "enable";
   // Who waits for memory to change has to poll the library meanwhile.
-  options.may_share = settings_.text("io.share") == "on" && !must_wait_in_library();
-  options.file_thread = choice_of(settings_.text("io.thread"));
-  options.node_streams = choice_of(settings_.text("io.node_streams"));
-  options.keep_local = settings_.text("io.locality") == "on";
-  options.stripe_unit = settings_.number("io.stripe_unit");
-  options.stripes = int(std::min<int64_t>(settings_.number("io.stripes"), INT32_MAX));
+  options.may_share = options.may_share && !must_wait_in_library();
   return options;
 }
 
-mpiio::Holes FileState::holes() const {
-  const std::string& name = settings_.text("io.holes");
-  if (name == "separate") return mpiio::Holes::separate;
-  return name == "rmw" ? mpiio::Holes::rmw : mpiio::Holes::automatic;
-}
+mpiio::Holes FileState::holes() const { return mpiio::holes_of(settings_); }
 
 bool FileState::wants_tuning() const {
   return settings_.text("io.tune") == "on" && placement.nodes() > 1 &&

@@ -20,18 +20,21 @@ enum class Direction { read, write };
 /// What a user says of something that haichi decides by its cost.
 enum class Choice { automatic, on, off };
 
-/// What the user and the file system ask for; equal on all ranks of the file.
+/// Most bytes of a collective buffer that nobody asked for.
+inline constexpr int64_t kMostBuffer = 16 << 20;
+
+/// What the user and the file system ask for (mpiio/options.h); equal on all ranks of the file.
 struct TwoPhaseOptions {
   plan::Layout layout = plan::Layout::roundrobin;
   plan::IssueOrder order = plan::IssueOrder::nd_rank_shift;
-  int aggregators = 0;        ///< 0: one per node, or all that per_node allows
-  int per_node = 0;           ///< most aggregators on a node; 0: no limit
-  int window = 32;            ///< most sends outstanding per rank; 0: no limit
-  int64_t buffer = 16 << 20;  ///< bytes of one aggregator's collective buffer: its windows
-  int64_t stripe_unit = 0;    ///< bytes; 0: not striped
-  bool may_shrink = true;     ///< windows may be smaller than that, to overlap more cycles
-  bool may_go_direct = true;  ///< ranks may access the file themselves where that is cheaper
-  bool may_share = true;      ///< ranks of a node may use common memory
+  int aggregators = 0;           ///< 0: one per node, or all that per_node allows
+  int per_node = 0;              ///< most aggregators on a node; 0: no limit
+  int window = 32;               ///< most sends outstanding per rank; 0: no limit
+  int64_t buffer = kMostBuffer;  ///< bytes of one aggregator's collective buffer: its windows
+  int64_t stripe_unit = 0;       ///< bytes; 0: not striped
+  bool may_shrink = true;        ///< windows may be smaller than that, to overlap more cycles
+  bool may_go_direct = true;     ///< ranks may access the file themselves where that is cheaper
+  bool may_share = true;         ///< ranks of a node may use common memory
   Choice file_thread = Choice::automatic;   ///< a thread beside the exchange accesses the file
   Choice node_streams = Choice::automatic;  ///< one message per node and aggregator
   /// Most bytes of memory for these, for each rank of a node: as many as each may have packed in

@@ -4,8 +4,12 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "mpiio/node_streams.h"
+#include "mpiio/options.h"
 #include "mpiio/two_phase.h"
 #include "mpiio/two_phase_schedule.h"
 #include "mpiio/way.h"
@@ -26,6 +30,7 @@ struct Base {
   std::vector<Access> accesses;  // by rank
   mpiio::AccessList others;      // the same
   mpiio::TwoPhasePlan plan;
+  std::optional<mpiio::NodeStreams> streams;
   mpiio::WayChoice choice;
 };
 
@@ -69,23 +74,23 @@ Access access_of(const Parameters& p, int ranks, int rank) {
 }
 
 // As if the file system told how the file is striped, and HAICHI_MACHINE of the machine.
-mpiio::TwoPhaseOptions options_of(const Parameters& p, const machine::Machine& machine) {
-  mpiio::TwoPhaseOptions options;
+mpiio::TwoPhaseOptions options_of(const Case& of) {
+  const Parameters& p = of.parameters;
+  Settings settings = Settings::from_environment(nullptr);
+  (void)settings.set("io.buffer", std::to_string(p.buffer), "option");
+  mpiio::TwoPhaseOptions options = mpiio::options_of(settings, of.placement);
   options.layout = p.layout;
   options.order = p.order;
   options.aggregators = p.aggregators;
   options.per_node = p.per_node;
   options.window = p.window;
-  options.buffer = p.buffer;
-  options.may_shrink = false;
   options.may_share = p.share;
   options.file_thread = p.thread;
-  // What the ranks of a node publish for each other is memory, not steps: a record of the schedules
-  // would not have it.
-  options.node_streams = mpiio::Choice::off;
-  options.stripe_unit = int64_t(machine.stripe_bytes);
-  options.stripes = int(machine.servers);
-  options.machine = &machine;
+  // Cycles one after the other are those of ROMIO, which has no streams.
+  options.node_streams = p.cycles == Cycles::overlapping ? p.streams : mpiio::Choice::off;
+  options.stripe_unit = int64_t(of.machine.stripe_bytes);
+  options.stripes = int(of.machine.servers);
+  options.machine = &of.machine;
   return options;
 }
 
@@ -114,8 +119,9 @@ std::shared_ptr<const Base> plan(const Case& of) {
                        .blocks = p.contiguous ? 1 : p.region_count,
                        .access = &access});
   base->others = mpiio::AccessList(base->accesses);
-  const mpiio::TwoPhaseOptions options = options_of(p, of.machine);
+  const mpiio::TwoPhaseOptions options = options_of(of);
   base->plan = mpiio::plan_two_phase(of.placement, options, p.access, demands);
+  if (base->plan.stream_part > 0) base->streams.emplace(of.placement, base->plan);
   base->choice =
       mpiio::choose_way(of.placement, options, p.access, demand_of(base->accesses, p), {}, false);
   return base;
@@ -152,7 +158,8 @@ Result<Job> hpio(const Case& of) {
       {0, last}, p.contiguous ? last : p.region_size, p.contiguous ? last : stride_of(p)};
   for (int r = 0; r < ranks; ++r) {
     std::unique_ptr<plan::Schedule> cycles = std::make_unique<mpiio::TwoPhaseSchedule>(
-        of.placement, base->plan, r, base->accesses[size_t(r)], base->others, base->plan.shares);
+        of.placement, base->plan, r, base->accesses[size_t(r)], base->others, base->plan.shares,
+        base->streams ? &*base->streams : nullptr);
     if (p.cycles != Cycles::overlapping)
       cycles = std::make_unique<CyclesApart>(std::move(cycles), r, ranks, p.cycles);
     job.schedules.push_back(

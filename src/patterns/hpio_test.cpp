@@ -12,7 +12,9 @@ namespace {
 using placement::Placement;
 using plan::IssueOrder;
 using plan::Layout;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // What ran, and how long the slowest rank took.
 struct Ran {
@@ -58,6 +60,7 @@ TEST(Hpio, AMachineThatTellsItsStorageHasAsManyAggregatorsAsPay) {
   Parameters p = small();
   p.region_space = 0;
   p.region_count = 4000;
+  p.buffer = 16 << 20;
   const Ran chosen = run(placement, p, machine);
   EXPECT_EQ(chosen.job.aggregators.size(), 16u);
   double best = chosen.seconds, one = 0;
@@ -137,6 +140,7 @@ TEST(Hpio, OverlappingCyclesHideTheExchange) {
   Parameters p = small();
   p.region_space = 0;
   p.region_count = 4000;
+  p.buffer = 16 << 20;
   p.share = false;
   const double overlapping = run(placement, p, machine).seconds;
   for (const Cycles cycles : {Cycles::in_a_row, Cycles::in_step})
@@ -149,16 +153,26 @@ TEST(Hpio, OverlappingCyclesHideTheExchange) {
     }
 }
 
-TEST(Hpio, SmallPiecesAreSentByTheirRanks) {
+TEST(Hpio, ANodeSendsItsSmallPiecesTogether) {
+  const Placement placement = placement::block(4, 3);
   Parameters p = small();
   p.region_size = 40;
   p.region_space = 0;
   p.region_count = 9000;
   p.buffer = 32 << 10;
-  const Ran ran = run(placement::block(4, 3), p);
-  for (const std::string& why : ran.job.why)
-    EXPECT_EQ(why.find("one message per node"), why.npos) << why;
-  EXPECT_EQ(ran.outcome.file_bytes, ran.job.program_bytes);
+  for (const auto access : {mpiio::Direction::write, mpiio::Direction::read}) {
+    p.access = access;
+    p.streams = mpiio::Choice::automatic;
+    const Ran together = run(placement, p);
+    p.streams = mpiio::Choice::off;
+    const Ran apart = run(placement, p);
+    EXPECT_THAT(together.job.why, Contains(HasSubstr("one message per node")));
+    EXPECT_THAT(apart.job.why, Not(Contains(HasSubstr("one message per node"))));
+    EXPECT_EQ(together.job.cycles, apart.job.cycles);
+    EXPECT_EQ(together.outcome.messages * 3, apart.outcome.messages);
+    EXPECT_EQ(together.outcome.network_bytes, apart.outcome.network_bytes);
+    EXPECT_EQ(together.outcome.file_bytes, together.job.program_bytes);
+  }
 }
 
 TEST(Hpio, NamesWhatIsWrong) {

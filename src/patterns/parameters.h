@@ -32,12 +32,13 @@ struct Parameters {
   mpiio::Direction access = mpiio::Direction::write;
   bool contiguous = false;  ///< regions in the file
   int64_t region_size = 3744, region_space = 256, region_count = 48000;
-  int aggregators = 0;        ///< 0: as per_node says, or the default of haichi
-  int per_node = 0;           ///< aggregators on each node; 0: no limit
-  int64_t buffer = 16 << 20;  ///< bytes of a collective buffer
+  int aggregators = 0;  ///< 0: as per_node says, or the default of haichi
+  int per_node = 0;     ///< aggregators on each node; 0: no limit
+  int64_t buffer = 0;   ///< bytes of a collective buffer; 0: the default of haichi
   Cycles cycles = Cycles::overlapping;
   bool share = true;  ///< ranks of a node have memory in common
   mpiio::Choice thread = mpiio::Choice::automatic;
+  mpiio::Choice streams = mpiio::Choice::automatic;  ///< one message per node and aggregator
   mpiio::Holes holes = mpiio::Holes::automatic;
 };
 

@@ -12,7 +12,7 @@ constexpr std::string_view kRecorded[] = {"file"};
 constexpr std::string_view kHpio[] = {"layout",       "order",        "access",  "region-size",
                                       "region-space", "region-count", "regions", "aggregators",
                                       "per-node",     "buffer",       "window",  "cycles",
-                                      "share",        "thread",       "holes"};
+                                      "share",        "thread",       "streams", "holes"};
 
 }  // namespace
 

@@ -114,6 +114,7 @@ def test_a_seed_draws_skew_and_noise() -> None:
 
 def test_collective_io_in_layouts_and_orders() -> None:
     case = ("--nodes", "4", "--ppn", "3", "--region-count", "500", "--per-node", "3")
+    case += ("--buffer", "16M")
     found = document(*case, pattern="hpio")
     rows = found["results"]
     assert [(row["layout"], row["order"]) for row in rows] == [
@@ -163,6 +164,8 @@ def test_neighbours_in_a_ring() -> None:
     [
         ("alltoall", "--order", "nd_shift", "--bytes", "20k", "--window", "2"),
         ("hpio", "--order", "rank", "--layout", "packed", "--region-count", "300"),
+        ("hpio", "--order", "rank", "--layout", "packed", "--region-count", "3000",
+         "--region-size", "40", "--region-space", "0", "--buffer", "32k", "--streams", "on"),
         ("hpio", "--order", "rank", "--layout", "packed", "--access", "read", "--regions",
          "contiguous", "--region-count", "300", "--share", "off"),
     ],
