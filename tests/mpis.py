@@ -13,7 +13,6 @@ import functools
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from haichi_processes import runner
 
 ROOT = Path(__file__).resolve().parent.parent
 # What programs under test get: haichi itself is tested, and not whether it stands back.
@@ -155,7 +155,7 @@ class Mpi:
 
 
 def run_bounded(
-    words: Sequence[str],
+    words: Sequence[str | Path],
     *,
     env: Mapping[str, str] | None = None,
     timeout: float = 60,
@@ -163,33 +163,15 @@ def run_bounded(
     stdin: str | None = None,
     check: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """subprocess.run in a process group of its own, which is killed as a whole at `timeout`."""
-    process = subprocess.Popen(
-        words,
-        env=env,
-        cwd=cwd,
-        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        out, err = process.communicate(stdin, timeout=timeout)
-    except (
-        BaseException
-    ) as error:  # pytest's own time limit and Ctrl-C leave nothing running either
-        os.killpg(process.pid, signal.SIGKILL)
-        out, err = process.communicate()
-        if isinstance(error, subprocess.TimeoutExpired):
-            raise subprocess.TimeoutExpired(words, timeout, out, err) from None
-        raise
-    done = subprocess.CompletedProcess(list(words), process.returncode, out, err)
-    if check and done.returncode != 0:
-        command = " ".join(words)
-        raise AssertionError(f"{command}\nexit code {done.returncode}\n{out}\n{err}")
-    return done
+    """runner.run, told as subprocess.run does. With `check`, anything but exit code 0 is an
+    AssertionError that shows both outputs."""
+    words = [str(word) for word in words]
+    done = runner.run(words, env=env, timeout=timeout, cwd=cwd, stdin=stdin)
+    if done.timed_out:
+        raise subprocess.TimeoutExpired(words, timeout, done.out, done.err)
+    if check and done.code != 0:
+        raise AssertionError(f"{' '.join(words)}\n{done.how}\n{done.out}\n{done.err}")
+    return subprocess.CompletedProcess(words, done.code, done.out, done.err)
 
 
 def _environment() -> dict[str, str]:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
+from haichi_processes import runner
 from rich.console import Console
 from rich.table import Table
 from typer.core import TyperCommand
 
-from haichi import jobs, lab, mpi
+from haichi import lab, mpi
 from haichi.compare.cli import compare
 from haichi.demo import demo
 from haichi.export.cli import export
@@ -136,8 +137,8 @@ def run(
         )
     if outcome.timed_out:
         sys.stderr.write(f"haichi lab: the job was ended after {timeout:g} s (--timeout)\n")
-        raise typer.Exit(jobs.TIMED_OUT)
-    raise typer.Exit(outcome.code)
+        raise typer.Exit(runner.TIMED_OUT)
+    raise typer.Exit(outcome.status)
 
 
 def numbers(text: str) -> list[int]:

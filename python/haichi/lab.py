@@ -23,10 +23,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from haichi_processes import marks, runner
+from haichi_processes.runner import Outcome
+
 from haichi import jobs, mpi
 from haichi.mpi import Mpi
 
 NODES_MOST = 64
+TOOL_S = 30.0  # that a tool of the system may take
 # Bounded socket buffers and a queue that holds all of them: no packet is ever dropped. With the
 # defaults, 30 to 250 drops a link and, now and then, 5 to 6 s until TCP noticed.
 SOCKET_BUFFER = 131072
@@ -213,7 +217,7 @@ class Lab:
         for keeper, device in self._shaped():
             words = [*_net(keeper), "tc", "qdisc"]
             if rate == "0":
-                subprocess.run([*words, "del", "dev", device, "root"], capture_output=True)
+                _quiet([*words, "del", "dev", device, "root"])
             else:
                 _tool(
                     *words,
@@ -331,7 +335,7 @@ class Lab:
         mapping: str = "BK",
         capture: bool = True,
         grace: float | None = None,
-    ) -> jobs.Outcome:
+    ) -> Outcome:
         """Runs a job on the nodes; see `command` and `jobs.run`."""
         words, full = self.command(which, ranks, argv, env, per_node=per_node, mapping=mapping)
         return jobs.run(words, full, timeout=timeout, capture=capture, grace=grace)
@@ -448,12 +452,12 @@ def _net(keeper: Keeper) -> list[str]:
 
 
 def _tool(*words: str, stdin: str | None = None) -> str:
-    done = subprocess.run(words, input=stdin, capture_output=True, text=True, timeout=30)
-    if done.returncode != 0:
+    done = runner.run(words, stdin=stdin, timeout=TOOL_S)
+    if done.code != 0:
         command = " ".join(w for w in words if not w.startswith("--target"))
-        reason = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
+        reason = (done.err or done.out).strip().splitlines() or [done.how]
         raise LabError(f"{command}: {reason[0]}")
-    return done.stdout
+    return done.out
 
 
 def _start(*arguments: str) -> subprocess.Popen[str]:
@@ -499,7 +503,7 @@ def _end(state: Path, keepers: Sequence[Keeper]) -> None:
     """Ends what runs in the keepers' networks, them among it, and removes the state directory."""
     networks = {n for k in keepers if k.alive() and (n := _network_of(k.pid))}
     networks -= {_network_of(os.getpid()), _network_of(1)}  # never this machine's own
-    left = jobs.kill_until_gone(lambda: _inside(networks))
+    left = marks.kill_until_gone(lambda: _inside(networks))
     for keeper in keepers:
         try:
             os.waitpid(keeper.pid, os.WNOHANG)  # if it was our own child
@@ -520,4 +524,4 @@ def _remove(state: Path) -> None:
 
 
 def _quiet(words: Sequence[str]) -> bool:
-    return subprocess.run(words, capture_output=True, timeout=30).returncode == 0
+    return runner.run(words, timeout=TOOL_S).code == 0

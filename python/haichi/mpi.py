@@ -10,10 +10,11 @@ import functools
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from haichi_processes import runner
 
 from haichi import paths
 
@@ -80,10 +81,8 @@ def available(*names: str) -> list[Mpi]:
 
 @functools.cache
 def _version(mpiexec: Path) -> str:
-    done = subprocess.run(
-        [mpiexec, "--version"], env=environment({}), capture_output=True, text=True, timeout=20
-    )
-    match = re.search(r"\d+\.\d+\.\d+", done.stdout)
+    done = runner.run([mpiexec, "--version"], env=environment({}), timeout=20)
+    match = re.search(r"\d+\.\d+\.\d+", done.out)
     return match.group() if match else "of unknown version"
 
 

@@ -6,11 +6,10 @@ same picture everywhere, so a test compares the two.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 
-from haichi import paths
+from haichi import paths, programs
 from haichi.report.load import load
 from haichi.report.model import Event
 from haichi.simulation_io_picture import LINES, MACHINES, ROMIO
@@ -33,11 +32,11 @@ def events(layout: str, order: str) -> list[list[Event]]:
     """Those of the first ranks."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.json"
-        command = [
-            *(str(paths.program("haichi")), "simulate", "hpio", *CASE),
+        words = [
+            *("simulate", "hpio", *CASE),
             *("--layout", layout, "--order", order, "--trace", str(trace)),
         ]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=300)
+        programs.output(paths.program("haichi"), *words)
         return [rank.events for rank in load(trace).ranks[:RANKS]]
 
 

@@ -7,10 +7,9 @@ picture everywhere, so a test compares the two.
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
-from haichi import paths
+from haichi import paths, programs
 from haichi.simulation_picture import COLOURS, DASHES
 
 PICTURE = paths.ROOT / "docs" / "guide" / "simulation-io.svg"
@@ -49,12 +48,12 @@ def throughput(machine: tuple[str, ...], way: tuple[str, ...] = ROMIO) -> dict[s
     found: dict[str, list[float]] = {name: [] for name in LINES}
     # One run for orig, one for the others, which share a layout.
     for layout, order in (("packed", "rank"), ("roundrobin", "all")):
-        command = [
-            *(str(paths.program("haichi")), "simulate", "hpio", "--json"),
+        words = [
+            *("simulate", "hpio", "--json"),
             *(*CASE, *way, *machine, "--layout", layout, "--order", order),
         ]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=600)
-        for row in json.loads(done.stdout)["results"]:
+        out = programs.output(paths.program("haichi"), *words)
+        for row in json.loads(out)["results"]:
             for name, line in LINES.items():
                 if line == (row["layout"], row["order"]):
                     found[name].append(row["gbs"])

@@ -7,10 +7,9 @@ so a test compares the two.
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
-from haichi import paths
+from haichi import paths, programs
 
 PICTURE = paths.ROOT / "docs" / "guide" / "simulation.svg"
 NODES, PER_NODE = 64, 12
@@ -29,12 +28,12 @@ MOST_MS = 6
 
 def times(placement: str) -> dict[str, list[float]]:
     """Milliseconds of each rank, by order."""
-    command = [
-        *(str(paths.program("haichi")), "simulate", "alltoall", "--json", "--per-rank"),
+    words = [
+        *("simulate", "alltoall", "--json", "--per-rank"),
         *("--nodes", str(NODES), "--ppn", str(PER_NODE), "--placement", placement),
     ]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=300)
-    results = json.loads(done.stdout)["results"]
+    out = programs.output(paths.program("haichi"), *words)
+    results = json.loads(out)["results"]
     return {row["order"]: [us / 1000 for us in row["rank_us"]] for row in results}
 
 

@@ -3,10 +3,13 @@
 import argparse
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
+
+from haichi_processes.ending import ENDING
 
 from haichi_bootstrap import (
     artifacts,
@@ -59,7 +62,7 @@ usage: ./haichi COMMAND
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command; returns its exit status. A Stop is one line on standard error."""
-    shell.ENDING.install()
+    ENDING.install(signal.SIGINT, signal.SIGTERM)
     try:
         return _dispatch(list(arguments))
     except Stop as stop:

@@ -7,7 +7,6 @@ pasted, so a wrong line fails here and not on somebody's machine.
 
 import re
 import shutil
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,8 +67,7 @@ def _archive_commit(archive: Path) -> None:
     changed = shell.output([*git, "status", "--porcelain"])
     if changed:
         shell.say(f"haichi: {len(changed.splitlines())} changes are not committed and not tested")
-    done = subprocess.run([*git, "archive", "--output", archive, "HEAD"], check=False)
-    if done.returncode:
+    if shell.run([*git, "archive", "--output", archive, "HEAD"], timeout=120):
         raise Stop(f"git archive of {paths.ROOT} failed: commit something first")
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from haichi_processes.runner import TIMED_OUT, how
+
 from haichi_bootstrap import building, environments, packages, paths, shell, sources
 from haichi_bootstrap.shell import Stop
 
@@ -240,10 +242,10 @@ def _account_for_status(
     fine: tuple[int, ...],
 ) -> None:
     """A runner that broke off has tests that nobody counted; that is a failure of its own."""
-    if status == 124:
+    if status == TIMED_OUT:
         outcome.failed.append((runner, f"did not end in time; see {log}"))
     elif status not in fine and not (status == some_failed and outcome.failed):
-        outcome.failed.append((runner, f"exit {status}; see {log}"))
+        outcome.failed.append((runner, f"{how(status)}; see {log}"))
 
 
 def read_report(path: Path, judge: Judge) -> Outcome:

@@ -31,7 +31,8 @@ def clone(tmp_path: Path) -> Path:
     root = tmp_path / "clone"
     (root / "python").mkdir(parents=True)
     shutil.copy(paths.ROOT / "haichi", root)
-    shutil.copytree(paths.ROOT / "python/haichi_bootstrap", root / "python/haichi_bootstrap")
+    for package in ("haichi_bootstrap", "haichi_processes"):
+        shutil.copytree(paths.ROOT / "python" / package, root / "python" / package)
     return root
 
 
@@ -152,7 +153,7 @@ def test_a_program_that_fails_is_a_stop_that_names_the_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "x.log"
-    with pytest.raises(shell.Stop, match=r"the thing failed \(sh -c .*exit 3\); see .*x\.log"):
+    with pytest.raises(shell.Stop, match=r"the thing failed \(sh -c .*exit code 3\); see .*x\.log"):
         shell.must(["sh", "-c", "echo why; exit 3"], "the thing", log)
     assert "why" in capsys.readouterr().out
 

@@ -48,7 +48,7 @@ def test_a_plain_rank_pays_for_nodes_not_for_ranks() -> None:
 def test_a_number_that_is_none_is_refused() -> None:
     done = mpis.run_bounded([PROGRAM, "--ranks", "many"], timeout=60)
     assert done.returncode == 2 and "whole number" in done.stderr
-    with pytest.raises(mpi.Missing, match="no "):
+    with pytest.raises(mpi.Missing, match="not built"):
         large_job.simulated(Path("/nonexistent"))
 
 

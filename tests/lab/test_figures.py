@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from haichi import jobs, mpi
+from haichi import mpi
 from haichi.figures import (
     cases,
     comparison,
@@ -26,6 +26,7 @@ from haichi.figures.model import Case, Claim, Environment, Measurement, Samples
 from haichi.figures.patterns import Hpio
 from haichi.figures.places import OnLab, OnMachine
 from haichi.figures.trial import DEFAULT, LIMIT, STOCK, Program, choice
+from haichi_processes.runner import TIMED_OUT, Outcome
 
 OPENMPI = mpi.Mpi("openmpi", "openmpi", Path("/bin/true"))
 SHAPE = Hpio(2, 3, 8, 4)
@@ -45,7 +46,7 @@ class Fake:
     """A place whose job does what `play` says."""
 
     shared: Path
-    play: Callable[[Path, Mapping[str, str]], jobs.Outcome]
+    play: Callable[[Path, Mapping[str, str]], Outcome]
     description: str = "nowhere"
     rate: str | None = "100mbit"
     seen: list[tuple[list[str], dict[str, str]]] = field(default_factory=list)
@@ -62,7 +63,7 @@ class Fake:
         argv: Sequence[str],
         env: Mapping[str, str],
         timeout: float,
-    ) -> jobs.Outcome:
+    ) -> Outcome:
         """Records the call and plays."""
         self.seen.append((list(argv), dict(env)))
         return self.play(Path(argv[argv.index("--file") + 1]), env)
@@ -70,14 +71,16 @@ class Fake:
 
 def writes(
     data: np.ndarray | None = None, out: str | None = None, code: int = 0, report: bool = True
-) -> Callable[[Path, Mapping[str, str]], jobs.Outcome]:
+) -> Callable[[Path, Mapping[str, str]], Outcome]:
     """A job that leaves `data` (what HPIO should) and prints `out` (a good result)."""
 
-    def play(file: Path, env: Mapping[str, str]) -> jobs.Outcome:
+    def play(file: Path, env: Mapping[str, str]) -> Outcome:
         (good() if data is None else data).tofile(file)
         if report and "HAICHI_REPORT" in env:
             Path(env["HAICHI_REPORT"]).write_text("{}")
-        return jobs.Outcome(code, line() if out is None else out, "some\nlast words\n", 1.0)
+        return Outcome(
+            code, line() if out is None else out, "some\nlast words\n", 1.0, code == TIMED_OUT
+        )
 
     return play
 
@@ -133,11 +136,11 @@ WRONG[SHAPE.stride] ^= 255
 @pytest.mark.parametrize(
     ("play", "problem"),
     [
-        (writes(out="", code=9), "exit 9: last words"),
-        (writes(out="", code=jobs.TIMED_OUT), "no result after"),
-        (writes(out='{"program": "hp'), "exit 0"),
+        (writes(out="", code=9), "exit code 9: last words"),
+        (writes(out="", code=TIMED_OUT), "no result after"),
+        (writes(out='{"program": "hp'), "exit code 0"),
         (writes(out=line(wrong=3)), "3 wrong bytes in write"),
-        (writes(code=1), "exit 1: last words"),
+        (writes(code=1), "exit code 1: last words"),
         (writes(data=WRONG), "the file has 1 wrong bytes"),
         (writes(data=good()[:-1]), "the file has 1 wrong bytes"),
         (writes(data=good(gap=7)), "20 bytes that no rank gave were written"),
@@ -163,7 +166,7 @@ def test_what_stock_leaves_in_gaps_is_a_note(tmp_path: Path) -> None:
 
 
 def test_a_library_that_hangs_after_the_result_is_a_note(tmp_path: Path) -> None:
-    case, _ = run(tmp_path, writes(code=jobs.TIMED_OUT))
+    case, _ = run(tmp_path, writes(code=TIMED_OUT))
     assert case.problems == []
     assert case.notes == ["did not end by itself after its result was out"]
 

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi import jobs, mpi
+from haichi import mpi
 from haichi.figures import never_slower, never_slower_draw, never_slower_figures, trial
 from haichi.figures import never_slower_picture as picture
 from haichi.figures import never_slower_start as start
 from haichi.figures.never_slower_draw import LAB, MPIS, ONE, Pattern, Where, pattern_of
 from haichi.figures.never_slower_figures import Ratio
 from haichi.figures.never_slower_start import AGAIN, HAICHI, STOCK, Row
+from haichi_processes.runner import TIMED_OUT, Outcome
 from test_figures_cli import figures
 
 OPENMPI = mpi.Mpi("openmpi", "openmpi", Path("/bin/true"))
@@ -214,11 +215,11 @@ class Fake:
         argv: Sequence[str],
         env: Mapping[str, str],
         timeout: float,
-    ) -> jobs.Outcome:
+    ) -> Outcome:
         """Records and answers."""
         self.seen.append(list(argv))
         code, out = self.answers["run" in argv]
-        return jobs.Outcome(code, out, "first\nlast words\n", 1.0)
+        return Outcome(code, out, "first\nlast words\n", 1.0, code == TIMED_OUT)
 
 
 def result(rounds: int = 2) -> str:
@@ -250,9 +251,9 @@ def test_all_variants_make_as_many_rounds_in_turns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        ((3, ""), "exit 3: last words"),
-        ((jobs.TIMED_OUT, ""), "no result after 30 s: last words"),
-        ((3, result()), "exit 3 after its result was out"),
+        ((3, ""), "exit code 3: last words"),
+        ((TIMED_OUT, ""), "no result after 30 s: last words"),
+        ((3, result()), "exit code 3 after its result was out"),
     ],
 )
 def test_what_fails_under_haichi_is_a_result(

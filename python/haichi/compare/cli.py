@@ -87,7 +87,7 @@ def _run(
     (out / f"{way}-{number}.out").write_text(done.out)
     (out / f"{way}-{number}.err").write_text(done.err)
     if done.code:
-        how = f"did not end in {timeout:g} s" if done.timed_out else f"exit code {done.code}"
+        how = f"did not end in {timeout:g} s" if done.timed_out else done.how
         last = "\n".join((done.out + done.err).splitlines()[-LINES_OF_A_FAILURE:])
         raise RunFailed(f"run {number}, {way}: {how}: {shlex.join(words)}\n{last}")
     if not report.exists():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import filecmp
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from haichi_processes import runner
 
 from haichi import mpi, paths
 from haichi.figures import content, links, trial
@@ -172,8 +173,8 @@ def _h5py(keep: Path) -> Program:
     which = mpi.find("openmpi")
     python = "/usr/bin/python3"
     probe = "import h5py._debian_h5py_mpi, mpi4py"  # Debian has a serial build beside it
-    done = subprocess.run([python, "-c", probe], env=mpi.environment({}), capture_output=True)
-    if done.returncode != 0 or not str(which.mpiexec).startswith("/usr/"):
+    done = runner.run([python, "-c", probe], env=mpi.environment({}), timeout=60)
+    if done.code != 0 or not str(which.mpiexec).startswith("/usr/"):
         raise Missing(
             "no h5py over the distribution's Open MPI: apt-get install python3-h5py-mpi "
             "python3-mpi4py openmpi-bin"

@@ -369,7 +369,7 @@ def pruning_command(
     console = record.console()
     with one_line():
         progress = progress_on(record.console(stderr=True))
-        cases = list(pruning.simulated(paths.program("pruning-study"), kind, progress))
+        cases = pruning.simulated(paths.program("pruning-study"), kind, progress)
     found = pruning.all_figures(cases)
     console.print(pruning.table(found))
     console.print(
@@ -399,7 +399,7 @@ def regret_command(
         known = (
             [each for each in regret.load_cases(cases) if kind in (None, each["kind"])]
             if cases
-            else list(pruning.simulated(paths.program("pruning-study"), kind, progress))
+            else pruning.simulated(paths.program("pruning-study"), kind, progress)
         )
         rows = [
             row
@@ -440,9 +440,7 @@ def scale_command(
         progress = progress_on(record.console(stderr=True))
         wanted = ranks or list(scale.RANKS)
         program = paths.program("scale-study")
-        cells = list(
-            scale.simulated(program, wanted, sizes or [None], networks or [None], progress)
-        )
+        cells = scale.simulated(program, wanted, sizes or [None], networks or [None], progress)
     found = scale.choices(cells)
     console.print(scale.table(found))
     for each in scale.summary(found):

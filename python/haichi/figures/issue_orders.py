@@ -4,19 +4,17 @@ robin (paper 000, section 4.1, Fig. 8). No haichi is under the program: its orde
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from haichi import mpi, paths
+from haichi import mpi, paths, programs
 from haichi.figures import record, trial
 from haichi.figures.cases import Plan, Trial, program_of
 from haichi.figures.model import Case, Claim, Measurement
 from haichi.figures.places import OnLab
 from haichi.figures.record import ratio
 from haichi.figures.trial import Program, Variant
-from haichi.mpi import Missing
 
 NODES, RANKS = 4, 16
 ORDERS = ("rank", "pairwise", "nd_shift", "nd_rank_shift")  # the first is stock ROMIO's
@@ -79,13 +77,9 @@ def write_order(folder: Path, order: str, nodes: Sequence[int], mapping: str) ->
     Raises:
         Missing: the program that knows the orders is not built.
     """
-    tool = paths.program("issue-orders")
-    if not tool.exists():
-        raise Missing(f"{tool} is not built: ./haichi build")
     file = folder / f"{order}-{mapping}.txt"
-    words = [str(tool), order, ",".join(map(str, nodes))]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30)
-    file.write_text(done.stdout)
+    tool = paths.program("issue-orders")
+    file.write_text(programs.output(tool, order, ",".join(map(str, nodes))))
     return file
 
 

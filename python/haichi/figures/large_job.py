@@ -11,7 +11,6 @@ collective buffers and what the MPI library does are not in them.
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Literal, TypedDict
 
 from rich.table import Table
 
-from haichi import mpi
+from haichi import programs
 
 SCHEMA = "haichi.large-job/1"
 RANKS, PER_NODE = 100_000, 128
@@ -90,13 +89,8 @@ class Claim:
 
 def simulated(program: Path, ranks: int = RANKS, per_node: int = PER_NODE) -> list[Row]:
     """What the program says; raises mpi.Missing if it is not built or fails."""
-    if not program.exists():
-        raise mpi.Missing(f"no {program}: ./haichi build")
-    words = [str(program), "--ranks", str(ranks), "--per-node", str(per_node)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        raise mpi.Missing(done.stderr.strip() or f"{program.name}: exit code {done.returncode}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    out = programs.output(program, "--ranks", str(ranks), "--per-node", str(per_node))
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def figures(rows: Sequence[Row], per_node: int = PER_NODE) -> list[Figure]:

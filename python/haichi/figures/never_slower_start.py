@@ -76,17 +76,15 @@ def _start(row: Row, case: Case, place: Place, yields: str) -> None:
     outcome = place.run(row.which, row.where.ranks, argv, env, timeout)
     result = trial.result_of(outcome.out)
     if result is None:
-        ended = f"no result after {timeout:g} s" if outcome.timed_out else f"exit {outcome.code}"
-        last = [line.strip() for line in outcome.err.splitlines() if line.strip()][-1:]
-        case.problems.append(
-            ": ".join([ended, *last])[:300] + f" ({shlex.join(row.pattern.text())})"
-        )
+        ended = f"no result after {timeout:g} s" if outcome.timed_out else outcome.how
+        said = f"{ended}: {outcome.last_error}" if outcome.last_error else ended
+        case.problems.append(f"{said} ({shlex.join(row.pattern.text())})")
         return
     case.library = result.get("mpi", "")
     if outcome.timed_out:
         trial.once(case.notes, "did not end by itself after its result was out")
     elif outcome.code != 0:
-        case.problems.append(f"exit {outcome.code} after its result was out")
+        case.problems.append(f"{outcome.how} after its result was out")
     add(case, result)
     row.peaks[case.variant] = max(row.peaks.get(case.variant, 0), result.get("peak_kib", 0))
     if not row.rounds:

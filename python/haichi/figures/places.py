@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from haichi_processes.runner import Outcome
+
 from haichi import jobs, mpi
 from haichi.lab import Lab
 from haichi.mpi import Mpi
@@ -41,7 +43,7 @@ class Place(Protocol):
 
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
-    ) -> jobs.Outcome:
+    ) -> Outcome:
         """Runs a job; `env` is for the ranks. A job whose result is out has 10 s left to end."""
         ...
 
@@ -95,7 +97,7 @@ class OnLab:
 
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
-    ) -> jobs.Outcome:
+    ) -> Outcome:
         """See Place."""
         return self.lab.run(
             which,
@@ -141,7 +143,7 @@ class OnMachine:
 
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
-    ) -> jobs.Outcome:
+    ) -> Outcome:
         """See Place."""
         if self.nodes > 1:
             env = {"HAICHI_PLACEMENT": str(self._map), **env}

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal, NotRequired, TypedDict
 
 from rich.table import Table
 
-from haichi import mpi
+from haichi import programs
 
 SCHEMA = "haichi.pruning/1"
 FACTOR = 2.0  # src/collectives/model.h, kPruneFactor
@@ -110,22 +109,18 @@ class Figures:
     lost: list[Lost]
 
 
-def simulated(program: Path, kind: str | None, progress: Callable[[str], None]) -> Iterator[Case]:
-    """The cases, as the program finishes them; raises mpi.Missing if it is not built or fails."""
-    if not program.exists():
-        raise mpi.Missing(f"no {program}: ./haichi build")
-    words = [str(program), *([kind] if kind else [])]
-    job = ""
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        for line in running.stdout:
-            case: Case = json.loads(line)
-            if case["job"] != job:
-                job = case["job"]
-                progress(f"{case['kind']}: {job}")
-            yield case
-    if running.returncode != 0:
-        raise mpi.Missing(f"{program.name} ended with exit code {running.returncode}")
+def simulated(program: Path, kind: str | None, progress: Callable[[str], None]) -> list[Case]:
+    """The cases; raises mpi.Missing if the program is not built or fails."""
+    found: list[Case] = []
+
+    def take(line: str) -> None:
+        case: Case = json.loads(line)
+        if not found or case["job"] != found[-1]["job"]:
+            progress(f"{case['kind']}: {case['job']}")
+        found.append(case)
+
+    programs.output(program, *([kind] if kind else []), timeout=None, take=take)
+    return found
 
 
 def figures(

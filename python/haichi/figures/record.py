@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-import subprocess
 from collections.abc import Sequence
 
+from haichi_processes import runner
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -33,15 +33,10 @@ def environment(place: Place, yields: str) -> Environment:
 
 def _version() -> str:
     try:
-        done = subprocess.run(
-            ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-        return done.stdout.strip() or "unknown"
+        done = runner.run(["git", "-C", paths.ROOT, "describe", "--always", "--dirty"], timeout=10)
     except OSError:
         return "unknown"
+    return done.out.strip() or "unknown"
 
 
 def console(*, stderr: bool = False) -> Console:

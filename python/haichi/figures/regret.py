@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import TypedDict
 
 from rich.table import Table
 
-from haichi import mpi
+from haichi import mpi, programs
 from haichi.figures.pruning import Case
 
 SCHEMA = "haichi.regret/1"
@@ -79,15 +78,11 @@ class Figures:
 
 def carried_out(program: Path, cases: Sequence[Case], noise: float) -> list[Row]:
     """The regrets of all cases; raises mpi.Missing if the program is not built or fails."""
-    if not program.exists():
-        raise mpi.Missing(f"no {program}: ./haichi build")
     lines = "".join(json.dumps(case) + "\n" for case in cases)
     seeds = SEEDS if noise > 0 else 1
-    words = [str(program), "--calls", str(CALLS), "--noise", str(noise), "--seeds", str(seeds)]
-    done = subprocess.run(words, input=lines, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        raise mpi.Missing(done.stderr.strip())
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    words = ("--calls", str(CALLS), "--noise", str(noise), "--seeds", str(seeds))
+    out = programs.output(program, *words, stdin=lines)
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def load_cases(saved: Path) -> list[Case]:

@@ -12,15 +12,14 @@ from __future__ import annotations
 import itertools
 import json
 import statistics
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypedDict
 
 from rich.table import Table
 
-from haichi import mpi
+from haichi import programs
 from haichi.figures.pruning import Stock
 
 SCHEMA = "haichi.scale/1"
@@ -68,23 +67,22 @@ def simulated(
     sizes: Sequence[int | None],
     networks: Sequence[str | None],
     progress: Callable[[str], None],
-) -> Iterator[Cell]:
-    """The cells, as the program finishes them; None is all sizes or networks. Raises mpi.Missing if
-    it is not built or fails."""
-    if not program.exists():
-        raise mpi.Missing(f"no {program}: ./haichi build")
+) -> list[Cell]:
+    """The cells; None is all sizes or networks. Raises mpi.Missing if the program is not built or
+    fails."""
+    cells: list[Cell] = []
+
+    def take(line: str) -> None:
+        cell: Cell = json.loads(line)
+        progress(f"{cell['ranks']} ranks, {cell['network']}, {cell['bytes']} bytes")
+        cells.append(cell)
+
     for number, size, network in itertools.product(ranks, sizes, networks):
-        words = [str(program), "--ranks", str(number)]
+        words = ["--ranks", str(number)]
         words += ["--bytes", str(size)] if size else []
         words += ["--network", network] if network else []
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
-            assert running.stdout is not None
-            for line in running.stdout:
-                cell: Cell = json.loads(line)
-                progress(f"{cell['ranks']} ranks, {cell['network']}, {cell['bytes']} bytes")
-                yield cell
-        if running.returncode != 0:
-            raise mpi.Missing(f"{program.name} ended with exit code {running.returncode}")
+        programs.output(program, *words, timeout=None, take=take)
+    return cells
 
 
 def choices(cells: Sequence[Cell]) -> list[Choice]:

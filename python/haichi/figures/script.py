@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from haichi import mpi, paths
+from haichi import jobs, mpi, paths
 
 RUN_TIMEOUT_S = 120
 
@@ -45,16 +44,12 @@ def numbers(
     message how it was run."""
     program = _built(paths.program(f"{name}-{found.name}"))
     argv, full = mpi.local_command(found, ranks, [str(program), *map(str, words)], env)
-    try:
-        done = subprocess.run(
-            argv, env=full, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise Failed(f"{found.label}, {way}: no end after {RUN_TIMEOUT_S} s") from None
-    if done.returncode != 0 or not done.stdout.strip():
-        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        raise Failed(f"{found.label}, {way}: exit code {done.returncode}: {last}")
-    return [float(line) for line in done.stdout.split()]
+    done = jobs.run(argv, full, timeout=RUN_TIMEOUT_S)
+    if done.timed_out:
+        raise Failed(f"{found.label}, {way}: no end after {RUN_TIMEOUT_S} s")
+    if done.code != 0 or not done.out.strip():
+        raise Failed(f"{found.label}, {way}: {done.how}: {done.last_error or 'no output'}")
+    return [float(line) for line in done.out.split()]
 
 
 def interleave(

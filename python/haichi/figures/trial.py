@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from haichi import mpi, paths
+from haichi import mpi, paths, programs
 from haichi.figures.model import Case, Samples
 from haichi.figures.places import Place
-from haichi.mpi import Missing, Mpi
+from haichi.mpi import Mpi
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,7 @@ def haichi_program() -> Path:
     Raises:
         Missing: it is not built.
     """
-    program = paths.program("haichi")
-    if not program.exists():
-        raise Missing(f"{program} is not built: ./haichi build")
-    return program
+    return programs.built(paths.program("haichi"))
 
 
 def run(
@@ -128,8 +125,8 @@ def run(
     outcome = place.run(program.which, case.ranks, argv, env, timeout)
     result = result_of(outcome.out)
     if result is None:
-        ended = f"no result after {timeout:g} s" if outcome.timed_out else f"exit {outcome.code}"
-        case.problems.append(f"{ended}: {_last_line(outcome.err) or shlex.join(argv)}")
+        ended = f"no result after {timeout:g} s" if outcome.timed_out else outcome.how
+        case.problems.append(f"{ended}: {outcome.last_error or shlex.join(argv)}")
         return
     case.library = result.get("mpi", case.library)
     for entry in result["results"]:
@@ -139,7 +136,7 @@ def run(
     if outcome.timed_out:
         once(case.notes, "did not end by itself after its result was out")
     elif outcome.code != 0:
-        once(case.problems, f"exit {outcome.code}: {_last_line(outcome.err)}")
+        once(case.problems, f"{outcome.how}: {outcome.last_error}")
     if variant.haichi and report and not report.exists():
         once(case.problems, "no run report: haichi did not act under the program")
     check(case, file)
@@ -161,11 +158,6 @@ def result_of(out: str) -> Result | None:
                 return None
             return result
     return None
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
 
 
 def interleaved(

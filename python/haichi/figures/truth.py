@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from rich.table import Table
 
-from haichi import mpi, paths
+from haichi import mpi, paths, programs
 from haichi.figures.exchange_cell import CALL, LIBRARY
 from haichi.figures.model import Case, Measurement
 
@@ -118,8 +117,8 @@ def compared(cell: Cell, gbs: float, cores: int) -> list[Compared]:
     """The algorithms of a cell, all but the library's own."""
     names = [name for name in cell.measured if name != LIBRARY]
     port, copy = gbs * PAYLOAD, COPY_GBS * min(1, cores / cell.ranks)
-    command = [
-        *(str(paths.program("haichi")), "simulate", "alltoall", "--json"),
+    words = [
+        *("simulate", "alltoall", "--json"),
         *("--nodes", str(cell.nodes), "--ppn", str(cell.per_node)),
         *("--placement", cell.placement, "--bytes", str(cell.bytes)),
         *("--set", f"out_gbs={port}", "--set", f"in_gbs={port}"),
@@ -127,13 +126,9 @@ def compared(cell: Cell, gbs: float, cores: int) -> list[Compared]:
         *("--set", f"copy_gbs={copy}"),
         *("--sweep", "algorithm=" + ",".join(names)),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    if done.returncode != 0:
-        raise mpi.Missing(done.stderr.strip())
+    out = programs.output(paths.program("haichi"), *words)
     # The slowest rank's: over TCP the messages through a port share it and end together.
-    times = {
-        row["sweep"]["algorithm"]: row["worst_us"] for row in json.loads(done.stdout)["results"]
-    }
+    times = {row["sweep"]["algorithm"]: row["worst_us"] for row in json.loads(out)["results"]}
     return [
         Compared(cell, name, cell.measured[name] / cell.measured[BASE], times[name] / times[BASE])
         for name in names
