@@ -7,10 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypedDict
 
-from haichi_bootstrap import arrows, building, commits, packages, paths, rooms, shell
+from haichi_bootstrap import (
+    arrows,
+    building,
+    commits,
+    packages,
+    paths,
+    python_arrows,
+    rooms,
+    shell,
+)
 from haichi_bootstrap.shell import Stop
 
 SRC = paths.ROOT / "src"
+PYTHON = paths.ROOT / "python"
 CODE = {".c", ".h", ".cpp", ".hpp"}
 HEADERS = {".h", ".hpp"}
 FORTRAN = {".f", ".f90", ".F90"}
@@ -45,7 +55,12 @@ def check(*, tidy: bool = False) -> int:
             lambda: _ruff(["check", "--output-format=concise"], python),
         ),
         ("types of Python", "mypy --strict", types),
-        ("arrows", "includes point one way", lambda: arrows.violations(SRC, _under_src(code))),
+        ("arrows", "includes point one way", lambda: arrows.violations(SRC, _under(SRC, code))),
+        (
+            "arrows of Python",
+            "imports point one way",
+            lambda: python_arrows.violations(PYTHON, _under(PYTHON, python)),
+        ),
         ("circles", "no modules include each other", lambda: rooms.circles_in(SRC)),
         ("headers", "each compiles by itself", lambda: _headers(folder, code)),
         ("sizes", f"files {MOST_LINES} lines, headers {MOST_HEADER_LINES}", lambda: sizes(files)),
@@ -81,8 +96,8 @@ def _is_text(file: Path) -> bool:
         return b"\0" not in stream.read(4096)
 
 
-def _under_src(files: Iterable[Path]) -> list[Path]:
-    return [f for f in files if f.is_relative_to(SRC)]
+def _under(folder: Path, files: Iterable[Path]) -> list[Path]:
+    return [f for f in files if f.is_relative_to(folder)]
 
 
 def sizes(files: Iterable[Path]) -> Iterable[str]:
@@ -164,7 +179,7 @@ def _reading_flags(command: list[str]) -> list[str]:
 
 def _headers(folder: Path, code: list[Path]) -> list[str]:
     flags = _flags(folder)
-    headers = [f for f in _under_src(code) if f.suffix in HEADERS]
+    headers = [f for f in _under(SRC, code) if f.suffix in HEADERS]
 
     def compile_alone(header: Path) -> list[str]:
         part = header.relative_to(SRC).parts[0]
@@ -182,7 +197,7 @@ def _headers(folder: Path, code: list[Path]) -> list[str]:
 def _tidy(folder: Path, code: list[Path]) -> list[str]:
     tidy = paths.TOOLS / "bin/clang-tidy"
     # Not the unit tests: they take an optional's value to fail if there is none.
-    files = [f for f in _under_src(code) if f.suffix == ".cpp" and not f.stem.endswith("_test")]
+    files = [f for f in _under(SRC, code) if f.suffix == ".cpp" and not f.stem.endswith("_test")]
 
     def look_at(file: Path) -> list[str]:
         log = paths.OUT / "check" / "tidy" / f"{file.parent.name}-{file.name}.log"
