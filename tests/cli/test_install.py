@@ -17,25 +17,16 @@ FIRST = Path(__file__).parents[1] / "install"
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("installed") / "made-here"
-    subprocess.run(
-        ["cmake", "--install", mpis.BUILD, "--prefix", made, "--strip"],
-        check=True,
-        capture_output=True,
-    )
+    command = ["cmake", "--install", mpis.BUILD, "--prefix", made, "--strip"]
+    mpis.run_bounded(command, timeout=250, check=True)
     return made.rename(made.with_name("moved"))
 
 
 def call(tree: Path, *words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
     path = f"{tree}/bin:{os.environ['PATH']}"
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return subprocess.run(
-        [str(word) for word in words],
-        env={**os.environ, **allowed, "MANPATH": f"{tree}/share/man:", **env, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-    )
+    whole = {**os.environ, **allowed, "MANPATH": f"{tree}/share/man:", **env, "PATH": path}
+    return mpis.run_bounded(words, env=whole, timeout=250)
 
 
 def test_what_a_new_user_types(tree: Path) -> None:

@@ -83,7 +83,7 @@ def two_hosts(wrap) -> Path:
     unshare = ["unshare", "--uts"]
     if os.geteuid() != 0:
         unshare[1:1] = ["--user", "--map-root-user"]
-    if not shutil.which("unshare") or subprocess.run([*unshare, "true"], check=False).returncode:
+    if not shutil.which("unshare") or mpis.run_bounded([*unshare, "true"]).returncode:
         pytest.skip("no host names of our own: unshare --uts is not allowed here")
     return wrap(
         f'exec {" ".join(unshare)} sh -c \'hostname "$0" && exec "$@"\' "n$((rank / 2))" "$@"'
@@ -319,7 +319,7 @@ def test_fujitsus_mpi_tells_tofu_coordinates(stock: Mpi, tmp_path: Path) -> None
         "}\n"
     )
     command = ["cc", "-shared", "-fPIC", "-o", str(library), str(source)]
-    subprocess.run(command, check=True, timeout=60)
+    mpis.run_bounded(command, check=True)
     done = where(stock, 2, "--json", LD_PRELOAD=str(library))
     assert addresses(done) == ["0,10,20,30,40,50"]
 

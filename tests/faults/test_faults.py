@@ -11,7 +11,6 @@ import json
 import os
 import re
 import resource
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -47,7 +46,7 @@ def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
 def faultio(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The preload that makes file accesses fail."""
     library = tmp_path_factory.mktemp("faultio") / "libfaultio.so"
-    subprocess.run(
+    mpis.run_bounded(
         ["cc", "-O2", "-fPIC", "-shared", "-o", library, HERE / "faultio.c", "-ldl"], check=True
     )
     return library
@@ -118,9 +117,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting a small file system needs root")
     place = tmp_path / "small"
     place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], check=True)
+    mpis.run_bounded(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], check=True)
     yield place
-    subprocess.run(["umount", place], check=True)
+    mpis.run_bounded(["umount", place], check=True)
 
 
 def test_full_disk(mpi: mpis.Mpi, small_disk: Path) -> None:
@@ -204,7 +203,7 @@ def no_room(request: pytest.FixtureRequest, small_disk: Path) -> Path:
             while True:
                 filler.write(bytes(4096))
     else:
-        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+        mpis.run_bounded(["mount", "-o", "remount,ro", small_disk], check=True)
     return small_disk
 
 
@@ -373,14 +372,14 @@ def test_directory_that_is_not_writable(mpi: mpis.Mpi, tmp_path: Path) -> None:
         pytest.skip("mounting a file system that is read-only needs root")
     place = tmp_path / "read-only"
     place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", place], check=True)
+    mpis.run_bounded(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", place], check=True)
     try:
         path = str(place / "x")
         stock = mpi.run(RANKS, [mpi.compile(HERE / "probe.c"), path])
         probe = Probe(mpi, path)
         assert not list(place.iterdir())
     finally:
-        subprocess.run(["umount", place], check=True)
+        mpis.run_bounded(["umount", place], check=True)
     expected = {m.group(3) for m in CALL.finditer(stock.stdout)}
     assert probe.classes("open") == expected
     assert "SUCCESS" not in expected

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -20,7 +19,7 @@ def lustre(tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("lustre") / "liblustreapi.so.1"
     name = "-Wl,-soname,liblustreapi.so.1"
     command = ["cc", "-O2", "-fPIC", "-shared", name, "-o", library, HERE / "fakelustre.c", "-ldl"]
-    subprocess.run(command, check=True)
+    mpis.run_bounded(command, check=True)
     return library
 
 

@@ -91,7 +91,7 @@ def test_nodes_are_hosts_of_their_own(two_nodes: Lab) -> None:
     for index, keeper in enumerate(two_nodes.nodes):
         script = "hostname; ls /sys/class/net; ls -A /dev/shm; grep node1 /etc/hosts"
         script += "; touch /dev/shm/mine"
-        out = subprocess.check_output([*keeper.enter("/"), "sh", "-c", script], text=True)
+        out = mpis.run_bounded([*keeper.enter("/"), "sh", "-c", script], check=True).stdout
         assert out.split() == [f"node{index}", "e0", "lo", "10.77.0.2", "node1"]
     assert not Path("/dev/shm/mine").exists()
 
@@ -99,9 +99,9 @@ def test_nodes_are_hosts_of_their_own(two_nodes: Lab) -> None:
 @NEEDS_ROOT
 def test_shared_directory_is_seen_everywhere(two_nodes: Lab) -> None:
     file = two_nodes.shared / "file"
-    subprocess.run([*two_nodes.node("0").enter(), "sh", "-c", f"echo here > {file}"], check=True)
+    mpis.run_bounded([*two_nodes.node("0").enter(), "sh", "-c", f"echo here > {file}"], check=True)
     assert file.read_text() == "here\n"
-    out = subprocess.check_output([*two_nodes.node("node1").enter(), "cat", str(file)], text=True)
+    out = mpis.run_bounded([*two_nodes.node("node1").enter(), "cat", file], check=True).stdout
     assert out == "here\n"
 
 
@@ -258,7 +258,7 @@ def test_without_root_says_so() -> None:
     words = [sys.executable, "-m", "haichi", "lab", "up", "2", "--name", NAME]
     if os.geteuid() == 0:
         nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
-        if subprocess.run([*nobody, "test", "-x", sys.executable]).returncode != 0:
+        if mpis.run_bounded([*nobody, "test", "-x", sys.executable]).returncode != 0:
             pytest.skip(f"nobody but root can read {mpis.ROOT}; a plain user's run has this test")
         words = [*nobody, *words]
     done = mpis.run_bounded(

@@ -61,9 +61,7 @@ def options(mpi: Mpi, language: str) -> list[str]:
 
 def libmpi(mpi: Mpi) -> Path:
     """The C library that programs of this MPI load."""
-    done = subprocess.run(
-        ["ldd", mpi.compile(PROGRAMS["c"])], capture_output=True, text=True, check=True
-    )
+    done = mpis.run_bounded(["ldd", mpi.compile(PROGRAMS["c"])], check=True)
     found = re.search(r"libmpi(?:ch|_abi)?\.so\S* => (\S+)", done.stdout)
     assert found, done.stdout
     return Path(found[1])
@@ -72,7 +70,7 @@ def libmpi(mpi: Mpi) -> Path:
 def symbols(library: Path) -> set[str]:
     """The names that a shared library defines for others."""
     words = ["nm", "-D", "--defined-only", "--format=posix", str(library)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = mpis.run_bounded(words, check=True)
     return {line.split()[0].partition("@")[0] for line in done.stdout.splitlines()}
 
 
@@ -222,7 +220,7 @@ def test_exports_what_the_mpi_has(abi: str) -> None:
 def test_needs_libc_alone(abi: str) -> None:
     """A shim brings no library into the program, least of all a C++ runtime or an MPI."""
     mpis.not_with_sanitizers("a build with sanitizers needs their libraries")
-    done = subprocess.run(["readelf", "-dW", shim(abi)], capture_output=True, text=True, check=True)
+    done = mpis.run_bounded(["readelf", "-dW", shim(abi)], check=True)
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", done.stdout))
     assert "libc.so.6" in needed
     assert {name for name in needed if not re.match(r"(libc|libm|ld-linux.*)\.so", name)} == set()
@@ -232,7 +230,7 @@ def test_needs_libc_alone(abi: str) -> None:
 def test_nothing_runs_before_main(abi: str) -> None:
     """No global of haichi's has a constructor or destructor; libstdc++'s own files end in .cc."""
     mpis.not_with_sanitizers("sanitizers add constructors of their own")
-    done = subprocess.run(["nm", shim(abi)], capture_output=True, text=True, check=True)
+    done = mpis.run_bounded(["nm", shim(abi)], check=True)
     found = re.findall(r"_GLOBAL__sub_[ID]_\S+", done.stdout)
     assert "_GLOBAL__sub_I_locale_inst.cc" in found, "a stripped shim tells nothing"
     assert [name for name in found if not name.endswith(".cc")] == []

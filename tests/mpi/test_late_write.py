@@ -7,9 +7,9 @@ those bytes would undo it, so there must be none while one may be under way, and
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
+import mpis
 import pytest
 from mpis import Mpi
 
@@ -21,7 +21,7 @@ def late_aio(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The preload that holds asynchronous writes back."""
     library = tmp_path_factory.mktemp("late_aio") / "liblate_aio.so"
     source = HERE / "late_aio.c"
-    subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library, source, "-ldl"], check=True)
+    mpis.run_bounded(["cc", "-O2", "-fPIC", "-shared", "-o", library, source, "-ldl"], check=True)
     return library
 
 

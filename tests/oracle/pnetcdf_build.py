@@ -7,7 +7,6 @@ few words of CONFIG.
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -84,10 +83,10 @@ def _in_c(file: Path, source: Path, folder: Path) -> Path:
     name = "ncx.h" if file.stem == "ncx_h" else f"{file.stem}.c"
     words = ["m4", f"-I{source}/m4", "-DPNETCDF", "-DERANGE_FILL", str(file)]
     try:
-        made = subprocess.run(words, capture_output=True, check=True, timeout=60)
+        made = mpis.run_bounded(words, check=True)
     except FileNotFoundError:
         pytest.skip("m4 is not installed: apt install m4")
-    (folder / name).write_bytes(made.stdout)
+    (folder / name).write_text(made.stdout)
     return folder / name
 
 

@@ -9,7 +9,6 @@ test_oracle.py judges.
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -83,9 +82,7 @@ def library_flags(package: str, debian: str) -> list[str]:
     """What the compiler needs to build against a library of the Debian package `debian`."""
     if not shutil.which("pkg-config"):
         pytest.skip("pkg-config is not installed")
-    asked = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True
-    )
+    asked = mpis.run_bounded(["pkg-config", "--cflags", "--libs", package])
     if asked.returncode != 0:
         pytest.skip(f"{debian} is not installed")
     # The flags come before the source.
@@ -105,7 +102,7 @@ def h5py() -> tuple[mpis.Mpi, str]:
     python = "/usr/bin/python3"
     # Debian has a serial build beside it, and chooses by what started the program.
     probe = [python, "-c", "import h5py._debian_h5py_mpi, mpi4py"]
-    if subprocess.run(probe, capture_output=True).returncode != 0:
+    if mpis.run_bounded(probe).returncode != 0:
         pytest.skip("no h5py with MPI for /usr/bin/python3: apt install python3-h5py-mpi")
     return mpi, python
 
@@ -178,7 +175,7 @@ def test_netcdf4(fast_folder: Path) -> None:
     flags = library_flags("netcdf-mpi", "libnetcdf-mpi-dev")
     # The include folder that it names has no netcdf.h; the right one is below its prefix.
     asked = ["pkg-config", "--variable=prefix", "netcdf-mpi"]
-    prefix = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    prefix = mpis.run_bounded(asked, check=True).stdout.strip()
     program = mpi.compile(HERE / "client_netcdf4.c", f"-I{prefix}/include", *flags)
     compare(mpi, 4, [program, "7", "5", "3"], fast_folder)
 
