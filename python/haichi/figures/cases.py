@@ -17,10 +17,8 @@ from haichi.figures import content, links, trial
 from haichi.figures.model import Case
 from haichi.figures.patterns import Pattern
 from haichi.figures.places import Place
-from haichi.figures.trial import Program, Variant
+from haichi.figures.trial import Program, Trial, Variant
 from haichi.mpi import Missing, Mpi
-
-Trial = tuple[Case, Callable[[], None]]
 
 
 @dataclass(frozen=True)

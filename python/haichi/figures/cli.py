@@ -33,18 +33,20 @@ from haichi.figures.command import (
     BAD_INPUT,
     INVALID,
     MPIS,
+    Mappings,
     Out,
     Rate,
     Repetitions,
     Which,
     Yields,
     choose,
+    default_file,
     finish,
     keep,
     one_line,
-    progress_on,
+    progress_on_errors,
 )
-from haichi.figures.places import temporary_lab, temporary_machine
+from haichi.figures.places import OnLab, temporary_lab, temporary_machine
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -67,9 +69,9 @@ def hpio_network_command(
             repetitions,
             which or MPIS,
             yields,
-            progress_on(record.console(stderr=True)),
+            progress_on_errors(),
         )
-    finish(measurement, out or paths.OUT / "figures" / "hpio-network.json")
+    finish(measurement, out)
 
 
 @app.command("network")
@@ -81,9 +83,7 @@ def network_command(
         typer.Option(help="A pattern: hpio, cells, ghost or contiguous; repeatable."),
     ] = None,
     nodes: Annotated[list[int] | None, typer.Option(help="4 or 8, 16 ranks; repeatable.")] = None,
-    mapping: Annotated[
-        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
-    ] = None,
+    mapping: Mappings = None,
     rate: Rate = "100mbit",
     yields: Yields = "ucx",
     out: Out = None,
@@ -104,9 +104,9 @@ def network_command(
             mappings,
             patterns,
             yields,
-            progress_on(record.console(stderr=True)),
+            progress_on_errors(),
         )
-    finish(measurement, out or paths.OUT / "figures" / "network.json", compare=True)
+    finish(measurement, out, compare=True)
 
 
 @app.command("collectives")
@@ -117,9 +117,7 @@ def collectives_command(
         list[str] | None,
         typer.Option(help="4x4, 8x2, 16x1 or 1+3+5+7 (ranks of each node); repeatable."),
     ] = None,
-    mapping: Annotated[
-        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
-    ] = None,
+    mapping: Mappings = None,
     function: Annotated[
         list[str] | None,
         typer.Option(help=f"{', '.join(collectives.FUNCTIONS)}; repeatable."),
@@ -137,20 +135,26 @@ def collectives_command(
         mappings = choose("--mapping", mapping, collectives.MAPPINGS)
         functions = choose("--function", function, collectives.FUNCTIONS)
         shapes = choose("--nodes", nodes, collectives.SHAPES)
-        sizes = {len(collectives.SHAPES[shape]) for shape in shapes}
-        labs = {number: stack.enter_context(temporary_lab(number, rate)) for number in sizes}
-        places = {shape: labs[len(collectives.SHAPES[shape])] for shape in shapes}
         measurement = collectives.measure(
-            places,
+            _labs(stack, shapes, rate),
             rounds,
             which or MPIS,
             mappings,
             functions,
             size or list(collectives.SIZES),
             yields,
-            progress_on(record.console(stderr=True)),
+            progress_on_errors(),
         )
-    finish(measurement, out or paths.OUT / "figures" / "collectives.json")
+    finish(measurement, out)
+
+
+def _labs(stack: ExitStack, shapes: Sequence[str], rate: str) -> dict[str, OnLab]:
+    """A lab for each shape; shapes of as many nodes share one."""
+    nodes = {shape: len(collectives.SHAPES[shape]) for shape in shapes}
+    labs = {
+        number: stack.enter_context(temporary_lab(number, rate)) for number in set(nodes.values())
+    }
+    return {shape: labs[number] for shape, number in nodes.items()}
 
 
 @app.command("job-regret")
@@ -160,9 +164,7 @@ def job_regret_command(
     nodes: Annotated[
         list[str] | None, typer.Option(help="4x4 or 8x2, ranks of each node; repeatable. Both.")
     ] = None,
-    mapping: Annotated[
-        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable. Both.")
-    ] = None,
+    mapping: Mappings = None,
     function: Annotated[
         list[str] | None,
         typer.Option(help=f"{', '.join(job_regret.FUNCTIONS)}; repeatable. All."),
@@ -182,10 +184,8 @@ def job_regret_command(
     console = record.console()
     with one_line(), ExitStack() as stack:
         shapes = choose("--nodes", nodes, ("4x4", "8x2"))
-        sizes = {len(collectives.SHAPES[shape]) for shape in shapes}
-        labs = {number: stack.enter_context(temporary_lab(number, rate)) for number in sizes}
         measurement, rows = job_regret.measure(
-            {shape: labs[len(collectives.SHAPES[shape])] for shape in shapes},
+            _labs(stack, shapes, rate),
             job_regret.Asked(
                 mpis=which or MPIS,
                 mappings=choose("--mapping", mapping, job_regret.MAPPINGS),
@@ -195,10 +195,10 @@ def job_regret_command(
                 repetitions=repetitions,
                 yields=yields,
             ),
-            progress_on(record.console(stderr=True)),
+            progress_on_errors(),
         )
     console.print(job_regret.table(rows))
-    finish(measurement, out or paths.OUT / "figures" / "job-regret.json")
+    finish(measurement, out)
 
 
 @app.command("issue-orders")
@@ -217,18 +217,16 @@ def issue_orders_command(
             repetitions,
             which or MPIS,
             yields,
-            progress_on(record.console(stderr=True)),
+            progress_on_errors(),
         )
-    finish(measurement, out or paths.OUT / "figures" / "issue-orders.json")
+    finish(measurement, out)
 
 
 @app.command("tuned-io")
 def tuned_io_command(
     repetitions: Repetitions = 3,
     which: Which = None,
-    mapping: Annotated[
-        list[str] | None, typer.Option(help="BK (blocks) or RR (round robin); repeatable.")
-    ] = None,
+    mapping: Mappings = None,
     exchange: Annotated[
         list[str] | None,
         typer.Option(help="Aggregators and buffer, as in `16 aggregators, 4 MiB`; repeatable."),
@@ -248,9 +246,9 @@ def tuned_io_command(
             choose("--mapping", mapping, tuned_io.MAPPINGS),
             [known[name] for name in choose("--exchange", exchange, known)],
             yields,
-            progress_on(record.console(stderr=True)),
+            progress_on_errors(),
         )
-    finish(measurement, out or paths.OUT / "figures" / "tuned-io.json")
+    finish(measurement, out)
 
 
 @app.command("one-node")
@@ -281,9 +279,9 @@ def one_node_command(
             choose("--only", only, one_node.PATTERNS),
             yields,
             accesses,
-            progress_on(record.console(stderr=True)),
+            progress_on_errors(),
         )
-    finish(measurement, out or paths.OUT / "figures" / "one-node.json", compare=True)
+    finish(measurement, out, compare=True)
 
 
 @app.command("never-slower")
@@ -345,9 +343,9 @@ def never_slower_command(
             for row in never_slower.rows_of(asked):
                 console.print(f"{row.title}: {row.pattern}", markup=False, soft_wrap=True)
             return
-        measurement, rows = never_slower.measure(asked, progress_on(record.console(stderr=True)))
+        measurement, rows = never_slower.measure(asked, progress_on_errors())
     never_slower.show(console, measurement, rows, asked)
-    file = out or paths.OUT / "figures" / "never-slower.json"
+    file = out or default_file("never-slower")
     measurement.save(file)
     never_slower.save_picture(rows, file.with_suffix(".svg"))
     console.print(f"all samples: {file}, picture: {file.with_suffix('.svg')}")
@@ -368,8 +366,7 @@ def pruning_command(
     model leaves of them."""
     console = record.console()
     with one_line():
-        progress = progress_on(record.console(stderr=True))
-        cases = pruning.simulated(paths.program("pruning-study"), kind, progress)
+        cases = pruning.simulated(paths.program("pruning-study"), kind, progress_on_errors())
     found = pruning.all_figures(cases)
     console.print(pruning.table(found))
     console.print(
@@ -395,7 +392,7 @@ def regret_command(
     `pruning`, against the best algorithm from the first call on."""
     console = record.console()
     with one_line():
-        progress = progress_on(record.console(stderr=True))
+        progress = progress_on_errors()
         known = (
             [each for each in regret.load_cases(cases) if kind in (None, each["kind"])]
             if cases
@@ -437,7 +434,7 @@ def scale_command(
     four networks."""
     console = record.console()
     with one_line():
-        progress = progress_on(record.console(stderr=True))
+        progress = progress_on_errors()
         wanted = ranks or list(scale.RANKS)
         program = paths.program("scale-study")
         cells = scale.simulated(program, wanted, sizes or [None], networks or [None], progress)
@@ -489,7 +486,7 @@ def truth_command(
     rows: list[truth.Compared] = []
     near_pairs = pairs = 0
     with one_line():
-        measured = truth.read(saved or paths.OUT / "figures" / "collectives.json")
+        measured = truth.read(saved or default_file("collectives"))
         gbs = truth.gigabytes(measured.environment.place)
         for cell in truth.cells_of(measured.cases):
             found = truth.compared(cell, gbs, measured.environment.cores)
@@ -544,7 +541,7 @@ def kernels(context: typer.Context) -> None:
             f"haichi figures: no {program}: install libbenchmark-dev, then ./haichi build\n"
         )
         raise typer.Exit(BAD_INPUT)
-    out = paths.OUT / "figures" / "kernels.json"
+    out = default_file("kernels")
     out.parent.mkdir(parents=True, exist_ok=True)
     words = [f"--benchmark_out={out}", "--benchmark_out_format=json", *context.args]
     os.execv(program, [str(program), *words])

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from haichi import mpi, paths
 from haichi.figures import comparison, record
@@ -21,6 +20,9 @@ BAD_INPUT, INVALID = 2, 1
 
 Which = Annotated[
     list[str] | None, typer.Option("--mpi", help="openmpi, mpich5, mpich; repeatable.")
+]
+Mappings = Annotated[
+    list[str] | None, typer.Option("--mapping", help="BK (blocks) or RR (round robin); repeatable.")
 ]
 Rate = Annotated[str, typer.Option(help="Of each link, as tc has it.")]
 MPIS = ["openmpi", "mpich5"]
@@ -44,8 +46,9 @@ def one_line() -> Iterator[None]:
         raise typer.Exit(BAD_INPUT) from None
 
 
-def progress_on(console: Console) -> Callable[[str], None]:
+def progress_on_errors() -> Callable[[str], None]:
     """Says what runs now, on standard error."""
+    console = record.console(stderr=True)
     return lambda text: console.print(f"[dim]{text}[/dim]")
 
 
@@ -62,22 +65,28 @@ def choose(option: str, asked: Sequence[str] | None, known: Iterable[str]) -> li
     return list(asked or known)
 
 
-def finish(measurement: Measurement, out: Path, *, compare: bool = False) -> None:
+def default_file(what: str) -> Path:
+    """Where the results of a command go unless a file is named."""
+    return paths.OUT / "figures" / f"{what}.json"
+
+
+def finish(measurement: Measurement, out: Path | None, *, compare: bool = False) -> None:
     """Prints and saves a measurement; exit code 1 if a result is not valid. With `compare`, stock,
     haichi and the limit stand side by side too."""
     console = record.console()
     if compare:
         console.print(comparison.table(comparison.rows(measurement.cases)))
     record.print_measurement(console, measurement)
-    measurement.save(out)
-    console.print(f"all samples: {out}")
+    file = out or default_file(measurement.what)
+    measurement.save(file)
+    console.print(f"all samples: {file}")
     if not measurement.valid:
         raise typer.Exit(INVALID)
 
 
 def keep(document: Mapping[str, object], out: Path | None, study: str) -> None:
     """Saves a study's cases and figures, and says where."""
-    where = out or paths.OUT / "figures" / f"{study}.json"
+    where = out or default_file(study)
     where.parent.mkdir(parents=True, exist_ok=True)
     where.write_text(json.dumps(document, indent=1) + "\n")
     record.console().print(f"all cases: {where}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haichi import mpi
-from haichi.figures import record, trial
+from haichi.figures import record
 from haichi.figures.cases import Plan, limit_of_cut, pattern_trials
 from haichi.figures.model import Case, Claim, Measurement
 from haichi.figures.patterns import Hpio
@@ -53,16 +53,7 @@ def measure(
     mpis = [mpi.find(name) for name in names]
     trials = pattern_trials(plan, Hpio(ranks, COUNT), mpis, VARIANTS, limit=limit_of_cut)
     environment = record.environment(place, yields)
-    trial.interleaved(trials, repetitions, progress)
-    environment.load_after = record.load()
-    cases = [case for case, _ in trials]
-    return Measurement(
-        what="hpio-network",
-        repetitions=repetitions,
-        environment=environment,
-        cases=cases,
-        claims=claims(cases),
-    )
+    return record.measured("hpio-network", trials, repetitions, environment, progress, claims)
 
 
 # MPI: what its stock default is to be beaten by in writing (Open MPI 4.1.4, MPICH 5.0.2).

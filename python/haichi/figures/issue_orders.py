@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from haichi import mpi, paths, programs
-from haichi.figures import record, trial
-from haichi.figures.cases import Plan, Trial, program_of
+from haichi.figures import record
+from haichi.figures.cases import Plan, program_of
 from haichi.figures.model import Case, Claim, Measurement
 from haichi.figures.places import OnLab
 from haichi.figures.record import ratio
-from haichi.figures.trial import Program, Variant
+from haichi.figures.trial import Program, Trial, Variant
 
 NODES, RANKS = 4, 16
 ORDERS = ("rank", "pairwise", "nd_shift", "nd_rank_shift")  # the first is stock ROMIO's
@@ -40,16 +40,7 @@ def measure(
         for which in (mpi.find(name) for name in names):
             for window in WINDOWS:
                 trials += order_trials(plan, which, mapping, window)
-    trial.interleaved(trials, repetitions, progress)
-    environment.load_after = record.load()
-    cases = [case for case, _ in trials]
-    return Measurement(
-        what="issue-orders",
-        repetitions=repetitions,
-        environment=environment,
-        cases=cases,
-        claims=claims(cases),
-    )
+    return record.measured("issue-orders", trials, repetitions, environment, progress, claims)
 
 
 def order_trials(plan: Plan, which: mpi.Mpi, mapping: str, window: int) -> list[Trial]:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from haichi import mpi
-from haichi.figures import comparison, record, trial
-from haichi.figures.cases import Plan, Trial, limit_of_best, pattern_trials
+from haichi.figures import comparison, record
+from haichi.figures.cases import Plan, limit_of_best, pattern_trials
 from haichi.figures.comparison import Row
 from haichi.figures.model import Claim, Measurement
 from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_3d
 from haichi.figures.places import OnLab
-from haichi.figures.trial import DEFAULT, STOCK
+from haichi.figures.trial import DEFAULT, STOCK, Trial
 
 RANKS = 16
 NODES = (4, 8)
@@ -65,15 +65,13 @@ def measure(
                     more=INSIDE,
                     limit=limit_of_best,
                 )
-    trial.interleaved(trials, repetitions, progress)
-    environment.load_after = record.load()
-    cases = [case for case, _ in trials]
-    return Measurement(
-        what="network",
-        repetitions=repetitions,
-        environment=environment,
-        cases=cases,
-        claims=claims(comparison.rows(cases)),
+    return record.measured(
+        "network",
+        trials,
+        repetitions,
+        environment,
+        progress,
+        lambda cases: claims(comparison.rows(cases)),
     )
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haichi import mpi
-from haichi.figures import comparison, record, trial
-from haichi.figures.cases import Plan, Trial, pattern_trials
+from haichi.figures import comparison, record
+from haichi.figures.cases import Plan, pattern_trials
 from haichi.figures.comparison import Row
 from haichi.figures.model import Claim, Measurement
 from haichi.figures.patterns import Block3d, Contiguous, Hpio, Pattern, cells, grid_3d
 from haichi.figures.places import OnMachine
-from haichi.figures.trial import DEFAULT, LIMIT, STOCK
+from haichi.figures.trial import DEFAULT, LIMIT, STOCK, Trial
 
 ACCESSES = 3  # writes, and reads, per start of the program
 RANKS = (4, 2)
@@ -58,15 +58,13 @@ def measure(
             )
             if pattern.piece < LARGE:
                 small.append(title)
-    trial.interleaved(trials, repetitions, progress)
-    environment.load_after = record.load()
-    cases = [case for case, _ in trials]
-    return Measurement(
-        what="one-node",
-        repetitions=repetitions,
-        environment=environment,
-        cases=cases,
-        claims=claims(comparison.rows(cases), small),
+    return record.measured(
+        "one-node",
+        trials,
+        repetitions,
+        environment,
+        progress,
+        lambda cases: claims(comparison.rows(cases), small),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from haichi_processes import runner
 from rich.console import Console
@@ -13,9 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from haichi import paths
-from haichi.figures.model import Case, Environment, Measurement
+from haichi.figures.model import Case, Claim, Environment, Measurement
 from haichi.figures.places import Place
-from haichi.figures.trial import cores
+from haichi.figures.trial import Trial, cores, interleaved
 
 
 def environment(place: Place, yields: str) -> Environment:
@@ -37,6 +37,23 @@ def _version() -> str:
     except OSError:
         return "unknown"
     return done.out.strip() or "unknown"
+
+
+def measured(
+    what: str,
+    trials: Sequence[Trial],
+    repetitions: int,
+    about: Environment,
+    progress: Callable[[str], None],
+    claims: Callable[[list[Case]], list[Claim]],
+) -> Measurement:
+    """The record of trials that are run here, interleaved, and what is claimed of their cases."""
+    interleaved(trials, repetitions, progress)
+    about.load_after = load()
+    cases = [case for case, _ in trials]
+    return Measurement(
+        what=what, repetitions=repetitions, environment=about, cases=cases, claims=claims(cases)
+    )
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -66,6 +66,7 @@ class Program:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
+Trial = tuple[Case, Callable[[], None]]  # a case, and what runs it once more
 # Looks at the file that a run left and adds to the case's problems or notes.
 Check = Callable[[Case, Path], None]
 
@@ -161,7 +162,7 @@ def result_of(out: str) -> Result | None:
 
 
 def interleaved(
-    trials: Sequence[tuple[Case, Callable[[], None]]],
+    trials: Sequence[Trial],
     repetitions: int,
     progress: Callable[[str], None],
 ) -> None:

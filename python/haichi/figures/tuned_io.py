@@ -11,12 +11,12 @@ from pathlib import Path
 
 from haichi import mpi
 from haichi.figures import record, trial
-from haichi.figures.cases import Plan, Trial, pattern_trials, scratch
+from haichi.figures.cases import Plan, pattern_trials, scratch
 from haichi.figures.model import Case, Claim, Measurement
 from haichi.figures.patterns import Hpio
 from haichi.figures.places import OnLab
 from haichi.figures.record import ratio
-from haichi.figures.trial import DEFAULT, Variant
+from haichi.figures.trial import DEFAULT, Trial, Variant
 
 NODES, PER_NODE, COUNT = 4, 4, 400
 MAPPINGS = ("BK", "RR")
