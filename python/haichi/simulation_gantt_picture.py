@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from haichi import paths, programs
+from haichi import chart, paths, programs
 from haichi.report.load import load
 from haichi.report.model import Event
 from haichi.simulation_io_picture import LINES, MACHINES, ROMIO
@@ -53,12 +53,7 @@ def picture(found: dict[str, list[list[Event]]]) -> str:
     """The whole SVG: a panel for each line of Fig. 10."""
     most = max(event.end_us for ranks in found.values() for each in ranks for event in each)
     panel = RANKS * (ROW + 1) + GAP
-    width, height = LEFT + WIDTH + 16, TOP + len(found) * panel + 34
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" font-family="sans-serif" font-size="12" fill="#222">',
-        "<title>Read, Exchange and Write of six ranks in a collective write</title>",
-        f'<rect width="{width}" height="{height}" fill="#fff"/>',
         f'<text x="{LEFT}" y="18">Ranks 0 to {RANKS - 1} of 64 x 12, {CYCLES} cycles: milliseconds '
         "(simulated)</text>",
     ]
@@ -68,12 +63,13 @@ def picture(found: dict[str, list[list[Event]]]) -> str:
     for ms in range(0, int(most / 1000) + 1, 200):
         x = LEFT + ms * 1000 * WIDTH / most
         parts.append(f'<path d="M{x:.1f} {TOP}V{bottom - 14}" stroke="#bbb"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom}" text-anchor="middle">{ms}</text>')
+        parts.append(chart.below(x, bottom, ms))
     for place, (phase, colour) in enumerate(COLOURS.items()):
         x = LEFT + place * 120
         parts.append(f'<rect x="{x}" y="{bottom + 13}" width="22" height="9" fill="{colour}"/>')
         parts.append(f'<text x="{x + 28}" y="{bottom + 22}">{phase.capitalize()}</text>')
-    return "\n".join([*parts, "</svg>", ""])
+    title = "Read, Exchange and Write of six ranks in a collective write"
+    return chart.drawing(LEFT + WIDTH + 16, TOP + len(found) * panel + 34, title, parts)
 
 
 def _panel(name: str, ranks: list[list[Event]], top: int, scale: float) -> list[str]:

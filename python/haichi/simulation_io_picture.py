@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from haichi import paths, programs
-from haichi.simulation_picture import COLOURS, DASHES
+from haichi import chart, paths, programs
+from haichi.simulation_picture import STROKES
 
 PICTURE = paths.ROOT / "docs" / "guide" / "simulation-io.svg"
 PER_NODE = (1, 2, 4, 6, 12)
@@ -36,8 +36,8 @@ LINES = {
     "nd_shift": ("roundrobin", "nd_shift"),
     "nd_rank_shift": ("roundrobin", "nd_rank_shift"),
 }
-LINE_COLOURS = {"orig": "#222", "normal": COLOURS["rank"]} | {
-    name: COLOURS[name] for name in LINES if name in COLOURS
+LINE_STROKES = {"orig": chart.stroke("#222"), "normal": STROKES["rank"]} | {
+    name: STROKES[name] for name in LINES if name in STROKES
 }
 LEFT, TOP, WIDTH, HEIGHT, GAP = 50, 50, 330, 220, 50
 MOST_GBS = 8
@@ -62,54 +62,27 @@ def throughput(machine: tuple[str, ...], way: tuple[str, ...] = ROMIO) -> dict[s
 
 def picture(figures: dict[str, dict[str, list[float]]]) -> str:
     """The whole SVG: a panel for each machine in `figures`."""
-    width, height = LEFT + 2 * WIDTH + GAP + 16, TOP + HEIGHT + 76
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" font-family="sans-serif" font-size="12" fill="#222">',
-        "<title>Throughput of a collective write by 64 x 12 ranks</title>",
-        f'<rect width="{width}" height="{height}" fill="#fff"/>',
         f'<text x="{LEFT}" y="18">Collective write of HPIO, 64 nodes x 12 ranks, 64 servers: GB/s '
         "by aggregators a node (simulated)</text>",
     ]
     for column, (machine, lines) in enumerate(figures.items()):
         parts += _panel(machine, lines, LEFT + column * (WIDTH + GAP))
-    parts += _legend(TOP + HEIGHT + 62)
-    return "\n".join([*parts, "</svg>", ""])
+    parts += chart.legend(LINE_STROKES, LEFT, 130, TOP + HEIGHT + 62)
+    title = "Throughput of a collective write by 64 x 12 ranks"
+    return chart.drawing(LEFT + 2 * WIDTH + GAP + 16, TOP + HEIGHT + 76, title, parts)
 
 
 def _panel(machine: str, lines: dict[str, list[float]], left: int) -> list[str]:
-    bottom, step = TOP + HEIGHT, WIDTH / len(PER_NODE)
-    parts = [f'<text x="{left + 6}" y="{TOP - 8}" font-weight="bold">Machine {machine}</text>']
-    for gbs in range(MOST_GBS + 1):
-        y = bottom - gbs * HEIGHT / MOST_GBS
-        parts.append(f'<path d="M{left} {y:.1f}h{WIDTH}" stroke="#ddd"/>')
-        parts.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{gbs}</text>')
-    for place, number in enumerate(PER_NODE):
-        x = left + (place + 0.5) * step
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{number}</text>')
-    parts.append(f'<text x="{left + WIDTH / 2:.0f}" y="{bottom + 34}">aggregators a node</text>')
+    panel = chart.Panel(left, TOP, WIDTH, HEIGHT, MOST_GBS)
+    parts = [panel.heading(f"Machine {machine}"), *panel.levels()]
+    middles = [left + (place + 0.5) * WIDTH / len(PER_NODE) for place in range(len(PER_NODE))]
+    for x, number in zip(middles, PER_NODE, strict=True):
+        parts.append(chart.below(x, panel.bottom + 16, number))
+    parts.append(panel.across("aggregators a node"))
     for name, values in lines.items():
-        points = " ".join(
-            f"{left + (place + 0.5) * step:.1f},{bottom - gbs * HEIGHT / MOST_GBS:.1f}"
-            for place, gbs in enumerate(values)
-        )
-        parts.append(f'<polyline points="{points}" {_stroke(name)}/>')
+        parts.append(panel.line(zip(middles, values, strict=False), LINE_STROKES[name]))
     return parts
-
-
-def _legend(y: int) -> list[str]:
-    parts = []
-    for place, name in enumerate(LINES):
-        x = LEFT + place * 130
-        parts.append(f'<path d="M{x} {y - 4}h28" {_stroke(name)}/>')
-        parts.append(f'<text x="{x + 34}" y="{y}">{name}</text>')
-    return parts
-
-
-def _stroke(name: str) -> str:
-    dash = DASHES.get(name)
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'fill="none" stroke="{LINE_COLOURS[name]}" stroke-width="1.6"{dashes}'
 
 
 def main(target: Path = PICTURE) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from haichi import chart
 from haichi.figures.never_slower_figures import NEVER_SLOWER, Distribution, distribution
 
 LEFT, TOP, WIDTH, HEIGHT = 56, 64, 620, 320
@@ -15,24 +16,17 @@ HAICHI, STOCK = "#1e8449", "#888"
 
 def picture(title: str, ours: Sequence[float], stock: Sequence[float]) -> str:
     """The share of patterns up to each ratio."""
-    width, height = LEFT + WIDTH + 20, TOP + HEIGHT + 96
-    bottom = TOP + HEIGHT
+    panel = chart.Panel(LEFT, TOP, WIDTH, HEIGHT, 100)
+    bottom = panel.bottom
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" font-family="sans-serif" font-size="12" fill="#222">',
-        f"<title>{title}</title>",
-        f'<rect width="{width}" height="{height}" fill="#fff"/>',
         f'<text x="{LEFT}" y="22" font-size="14" font-weight="bold">{title}</text>',
         f'<text x="{LEFT}" y="42">Share of patterns whose ratio is at most that</text>',
+        *panel.levels(20, " %"),
     ]
-    for percent in range(0, 101, 20):
-        y = bottom - percent * HEIGHT / 100
-        parts.append(f'<path d="M{LEFT} {y:.1f}h{WIDTH}" stroke="#ddd"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{percent} %</text>')
     for mark in MARKS:
         x = _across(mark)
         parts.append(f'<path d="M{x:.1f} {TOP}v{HEIGHT}" stroke="#ddd"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{mark:g}</text>')
+        parts.append(chart.below(x, bottom + 16, f"{mark:g}"))
     parts.append(
         f'<path d="M{_across(NEVER_SLOWER):.1f} {TOP}v{HEIGHT}" stroke="#c0392b" '
         'stroke-dasharray="4 3"/>'
@@ -48,7 +42,7 @@ def picture(title: str, ours: Sequence[float], stock: Sequence[float]) -> str:
         parts.append(_steps(values, colour))
         parts.append(f'<path d="M{LEFT} {y - 4}h24" stroke="{colour}" stroke-width="3"/>')
         parts.append(f'<text x="{LEFT + 32}" y="{y}">{name}: {words(distribution(values))}</text>')
-    return "\n".join([*parts, "</svg>", ""])
+    return chart.drawing(LEFT + WIDTH + 20, TOP + HEIGHT + 96, title, parts)
 
 
 def words(found: Distribution | None) -> str:
