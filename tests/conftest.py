@@ -15,9 +15,10 @@ QUICK = ("mpich-4.0.2", "openmpi-4.1.4")
 @pytest.fixture(params=mpis.slow_but(QUICK, mpis.all_mpis()), ids=str)
 def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
     """Each MPI known to the tests in turn; one that is not here is a skip that says so."""
-    if request.param.missing:
-        pytest.skip(request.param.missing)
-    return request.param
+    one: mpis.Mpi = request.param
+    if one.missing:
+        pytest.skip(one.missing)
+    return one
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -165,13 +166,22 @@ def run_bounded(
 ) -> subprocess.CompletedProcess[str]:
     """runner.run, told as subprocess.run does. With `check`, anything but exit code 0 is an
     AssertionError that shows both outputs."""
-    words = [str(word) for word in words]
-    done = runner.run(words, env=env, timeout=timeout, cwd=cwd, stdin=stdin)
+    command = [str(word) for word in words]
+    done = runner.run(command, env=env, timeout=timeout, cwd=cwd, stdin=stdin)
     if done.timed_out:
-        raise subprocess.TimeoutExpired(words, timeout, done.out, done.err)
+        raise subprocess.TimeoutExpired(command, timeout, done.out, done.err)
     if check and done.code != 0:
-        raise AssertionError(f"{' '.join(words)}\n{done.how}\n{done.out}\n{done.err}")
-    return subprocess.CompletedProcess(words, done.code, done.out, done.err)
+        raise AssertionError(f"{' '.join(command)}\n{done.how}\n{done.out}\n{done.err}")
+    return subprocess.CompletedProcess(command, done.code, done.out, done.err)
+
+
+def haichi_command(
+    *words: str | Path, timeout: float = 200, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command of the package `haichi`, as ./haichi does, with this build."""
+    here = {"PYTHONPATH": str(ROOT / "python"), "HAICHI_BUILD": str(BUILD)}
+    command = [sys.executable, "-m", "haichi", *words]
+    return run_bounded(command, env={**os.environ, **here, **env}, timeout=timeout)
 
 
 def _environment() -> dict[str, str]:
@@ -234,7 +244,7 @@ def all_mpis() -> list[Mpi]:
     return list(_all_mpis())
 
 
-def slow_but(quick: Collection[object], values: Iterable[object]) -> list:
+def slow_but(quick: Collection[object], values: Iterable[object]) -> list[object]:
     """Parameters of a test, with the mark "slow" but for those in `quick`, by their names too."""
     return [
         pytest.param(each, marks=[] if each in quick or str(each) in quick else pytest.mark.slow)
@@ -271,15 +281,15 @@ def _debian_mpich() -> Mpi:
     # The mpi4py wheel asks for libmpi.so.12, which Debian calls libmpich.so.12.
     libmpich = next(Path("/usr/lib").glob("*/libmpich.so.12"), None)
     python = ROOT / ".venv-mpich5" / "bin" / "python"
-    why, env = "", {}
+    fortran = _which("mpif90.mpich")
     if libmpich is None or not _imports_mpi4py(python, {}):
-        why, python = "no mpi4py wheel in .venv-mpich5: ./haichi build", None
-    else:
-        link = _scratch() / "libmpich-as-libmpi" / "libmpi.so.12"
-        link.parent.mkdir(exist_ok=True)
-        link.symlink_to(libmpich)
-        env = {"MPI4PY_LIBMPI": str(link), "LD_LIBRARY_PATH": str(link.parent)}
-    return Mpi(name, "mpich", mpiexec, mpicc, _which("mpif90.mpich"), python, env, "", why)
+        why = "no mpi4py wheel in .venv-mpich5: ./haichi build"
+        return Mpi(name, "mpich", mpiexec, mpicc, fortran, None, {}, "", why)
+    link = _scratch() / "libmpich-as-libmpi" / "libmpi.so.12"
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(libmpich)
+    env = {"MPI4PY_LIBMPI": str(link), "LD_LIBRARY_PATH": str(link.parent)}
+    return Mpi(name, "mpich", mpiexec, mpicc, fortran, python, env)
 
 
 def _debian_openmpi() -> Mpi:
@@ -289,11 +299,11 @@ def _debian_openmpi() -> Mpi:
         return Mpi(
             name, "openmpi", missing="Debian's Open MPI is not installed: apt install openmpi-bin"
         )
-    python: Path | None = Path("/usr/bin/python3")
-    why = ""
-    if not _imports_mpi4py(python, {}):
-        why, python = "Debian's mpi4py is not installed: apt install python3-mpi4py", None
-    return Mpi(name, "openmpi", mpiexec, mpicc, _which("mpif90.openmpi"), python, {}, "", why)
+    python = Path("/usr/bin/python3")
+    here = _imports_mpi4py(python, {})
+    why = "" if here else "Debian's mpi4py is not installed: apt install python3-mpi4py"
+    fortran = _which("mpif90.openmpi")
+    return Mpi(name, "openmpi", mpiexec, mpicc, fortran, python if here else None, {}, "", why)
 
 
 def _venv(name: str, abi: str, venv: str, compiler: str) -> Mpi:

@@ -21,10 +21,23 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypedDict
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class Result(TypedDict):
+    """Milliseconds by way and statistic, of a clock on the wall and of the processor."""
+
+    program: str
+    starts: int
+    cores: int | None
+    wall: dict[str, dict[str, float]]
+    wall_added_ms: float  # median of the differences
+    cpu: dict[str, dict[str, float]]
+    cpu_added_ms: float
 
 
 def compile_stand_ins(directory: Path) -> Path:
@@ -66,13 +79,13 @@ def start_ms(words: Sequence[str], env: dict[str, str]) -> tuple[float, float]:
     return wall, (usage.ru_utime + usage.ru_stime) * 1e3
 
 
-def summary(samples: list[float]) -> dict[str, float]:
+def summary(samples: Sequence[float]) -> dict[str, float]:
     """Median and quartiles in milliseconds."""
     low, median, high = statistics.quantiles(samples, n=4)
     return {"median_ms": median, "quartile1_ms": low, "quartile3_ms": high}
 
 
-def measure(haichi: Path, program: Path | None, starts: int) -> dict[str, object]:
+def measure(haichi: Path, program: Path | None, starts: int) -> Result:
     """Interleaved starts of all three ways, summarised."""
     with tempfile.TemporaryDirectory(prefix="haichi-start-") as name:
         directory = Path(name)
@@ -92,13 +105,23 @@ def measure(haichi: Path, program: Path | None, starts: int) -> dict[str, object
         for _ in range(starts):
             for way, (words, variables) in ways.items():
                 samples[way].append(start_ms(words, variables))
-    result: dict[str, object] = {"program": target, "starts": starts, "cores": os.cpu_count()}
-    for clock, name in enumerate(("wall", "cpu")):
-        columns = {way: [pair[clock] for pair in pairs] for way, pairs in samples.items()}
-        differences = map(operator.sub, columns["haichi"], columns["plain"])
-        result[name] = {way: summary(values) for way, values in columns.items()}
-        result[f"{name}_added_ms"] = statistics.median(differences)
-    return result
+    wall, wall_added = compared({way: [pair[0] for pair in of] for way, of in samples.items()})
+    cpu, cpu_added = compared({way: [pair[1] for pair in of] for way, of in samples.items()})
+    return {
+        "program": target,
+        "starts": starts,
+        "cores": os.cpu_count(),
+        "wall": wall,
+        "wall_added_ms": wall_added,
+        "cpu": cpu,
+        "cpu_added_ms": cpu_added,
+    }
+
+
+def compared(times: Mapping[str, Sequence[float]]) -> tuple[dict[str, dict[str, float]], float]:
+    """Each way summarised, and what haichi adds."""
+    added = statistics.median(map(operator.sub, times["haichi"], times["plain"]))
+    return {way: summary(values) for way, values in times.items()}, added
 
 
 def main() -> None:
@@ -115,11 +138,13 @@ def main() -> None:
         print(json.dumps(result))
         return
     print(f"{options.starts} interleaved starts each, {result['cores']} cores, milliseconds")
-    for name in ("wall", "cpu"):
-        for way, row in result[name].items():
+    for name, ways, added in (
+        ("wall", result["wall"], result["wall_added_ms"]),
+        ("cpu", result["cpu"], result["cpu_added_ms"]),
+    ):
+        for way, row in ways.items():
             spread = f"({row['quartile1_ms']:.3f} to {row['quartile3_ms']:.3f})"
             print(f"  {name:4} {way:8} {row['median_ms']:7.3f}  {spread}")
-        added = result[f"{name}_added_ms"]
         print(f"  {name:4} haichi run adds {added:.3f} (median of the differences)")
 
 

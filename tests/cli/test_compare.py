@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import mpis
@@ -20,10 +18,7 @@ HPIO = ["--region-size", str(REGION), "--region-space", "256", "--region-count",
 
 
 def compare(mpi: Mpi, *words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "haichi", "compare", *map(str, words)]
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    whole = {**os.environ, **mpi.launcher_env, **here, **env}
-    return mpis.run_bounded(command, env=whole, timeout=200)
+    return mpis.haichi_command("compare", *words, **{**mpi.launcher_env, **env})
 
 
 @pytest.fixture(params=MPIS, ids=str)

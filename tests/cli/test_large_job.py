@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 
 import mpis
@@ -54,10 +52,8 @@ def test_a_number_that_is_none_is_refused() -> None:
 
 def test_the_command_says_what_was_reached(tmp_path: Path) -> None:
     out = tmp_path / "large-job.json"
-    command = [sys.executable, "-m", "haichi", "figures", "large-job", "--ranks", "256"]
-    command += ["--per-node", "16", "--out", str(out)]
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    done = mpis.run_bounded(command, env={**os.environ, **here}, timeout=120)
+    words = ("large-job", "--ranks", "256", "--per-node", "16", "--out", out)
+    done = mpis.haichi_command("figures", *words)
     assert done.returncode == 0, done.stderr
     document = json.loads(out.read_text())
     assert document["schema"] == large_job.SCHEMA

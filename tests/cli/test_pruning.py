@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import mpis
@@ -19,9 +17,7 @@ if not PROGRAM.exists():
 
 
 def figures(*words: str) -> subprocess.CompletedProcess[str]:
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "figures", "pruning", *words]
-    return mpis.run_bounded(command, env={**os.environ, **here}, timeout=200)
+    return mpis.haichi_command("figures", "pruning", *words)
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 
 import mpis
@@ -96,15 +94,14 @@ def test_the_aims_are_reached_on_the_shapes_of_the_paper() -> None:
 def test_the_command_takes_what_pruning_has_saved(tmp_path: Path) -> None:
     saved, out = tmp_path / "pruning.json", tmp_path / "regret.json"
     saved.write_text(json.dumps({"cases": [case(2.0, 1.0), case(1.0, 1.5)]}))
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "figures", "regret", "--cases", str(saved)]
-    done = mpis.run_bounded([*command, "--out", str(out)], env={**os.environ, **here}, timeout=100)
+    command = ("figures", "regret", "--cases", saved)
+    done = mpis.haichi_command(*command, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "reached in the mean" in done.stdout
     document = json.loads(out.read_text())
     assert document["schema"] == regret.SCHEMA
     assert len(document["cases"]) == 2 * len(regret.NOISE)
     saved.write_text("{}")
-    refused = mpis.run_bounded(command, env={**os.environ, **here}, timeout=100)
+    refused = mpis.haichi_command(*command)
     assert refused.returncode == 2
     assert "no cases of haichi figures pruning" in refused.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 
 import mpis
@@ -81,18 +79,17 @@ def test_a_choice_must_be_clearly_faster_than_the_library() -> None:
 
 
 def test_the_command_prints_and_saves(tmp_path: Path) -> None:
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
     out = tmp_path / "scale.json"
-    command = [sys.executable, "-m", "haichi", "figures", "scale", "--out", str(out)]
-    done = mpis.run_bounded([*command, "--ranks", "96"], env={**os.environ, **here}, timeout=200)
+    command = ("figures", "scale", "--out", out)
+    done = mpis.haichi_command(*command, "--ranks", "96")
     assert done.returncode == 0, done.stderr
     assert "geometric mean" in done.stdout
     saved = json.loads(out.read_text())
     assert saved["schema"] == scale.SCHEMA
     assert [each["cells"] for each in saved["summary"]] == [16, 16]
-    part = [*command, "--ranks", "96", "--bytes", "64", "--bytes", "1024"]
-    mpis.run_bounded(part, env={**os.environ, **here}, timeout=200, check=True)
+    part = mpis.haichi_command(*command, "--ranks", "96", "--bytes", "64", "--bytes", "1024")
+    assert part.returncode == 0, part.stderr
     assert {cell["bytes"] for cell in json.loads(out.read_text())["cells"]} == {64, KIB}
-    refused = mpis.run_bounded([*command, "--ranks", "97"], env={**os.environ, **here}, timeout=60)
+    refused = mpis.haichi_command(*command, "--ranks", "97")
     assert refused.returncode == 2
     assert "usage: scale-study" in refused.stderr

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import mpis
@@ -91,9 +89,7 @@ def test_a_rate_is_read_in_any_unit() -> None:
 def test_the_command_prints_and_refuses(tmp_path: Path) -> None:
     saved = tmp_path / "collectives.json"
     measurement().save(saved)
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "figures", "truth", str(saved)]
-    done = mpis.run_bounded(command, env={**os.environ, **here}, timeout=100)
+    done = mpis.haichi_command("figures", "truth", saved)
     assert done.returncode == 0, done.stderr
     assert "2 of 3 ratios within 15 %, 3 of 6 between any two algorithms" in done.stdout
     for wrong, text in (
@@ -104,6 +100,6 @@ def test_the_command_prints_and_refuses(tmp_path: Path) -> None:
         saved.unlink()
         if wrong:
             wrong.save(saved)
-        done = mpis.run_bounded(command, env={**os.environ, **here}, timeout=100)
+        done = mpis.haichi_command("figures", "truth", saved)
         assert done.returncode == 2
         assert text in done.stderr

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import mpis
@@ -21,11 +19,8 @@ def demo(out: Path, **env: str) -> subprocess.CompletedProcess[str]:
         pytest.skip(f"{mpis.HAICHI} is not built: ./haichi build")
     if not mpi.available("openmpi", "mpich5"):
         pytest.skip("neither Open MPI nor MPICH 5 is here: ./haichi build")
-    words = [sys.executable, "-m", "haichi", "demo", "--one-machine", "--repetitions", "1"]
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    return mpis.run_bounded(
-        [*words, "--out", str(out)], env={**os.environ, **here, **env}, timeout=280
-    )
+    words = ("demo", "--one-machine", "--repetitions", "1", "--out", out)
+    return mpis.haichi_command(*words, timeout=280, **env)
 
 
 def test_demo_on_one_machine(tmp_path: Path) -> None:
@@ -61,14 +56,8 @@ def test_demo_fails_when_haichi_does_not_act(tmp_path: Path) -> None:
 
 
 def test_demo_without_a_build_says_what_to_type(tmp_path: Path) -> None:
-    done = mpis.run_bounded(
-        [sys.executable, "-m", "haichi", "demo", "--one-machine", "--out", str(tmp_path / "demo")],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(mpis.ROOT / "python"),
-            "HAICHI_BUILD": str(tmp_path),
-        },
-        timeout=60,
+    done = mpis.haichi_command(
+        "demo", "--one-machine", "--out", tmp_path / "demo", HAICHI_BUILD=str(tmp_path)
     )
     assert done.returncode == 2
     assert done.stderr == f"haichi demo: {tmp_path}/bin/haichi is not built: ./haichi build\n"

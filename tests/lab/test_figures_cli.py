@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import mpis
@@ -15,9 +13,7 @@ from haichi import mpi
 
 def figures(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Runs the command."""
-    here = {"PYTHONPATH": str(mpis.ROOT / "python"), "HAICHI_BUILD": str(mpis.BUILD)}
-    command = [sys.executable, "-m", "haichi", "figures", *words]
-    return mpis.run_bounded(command, env={**os.environ, **here, **env}, timeout=200)
+    return mpis.haichi_command("figures", *words, **env)
 
 
 def one_node(out: Path, *more: str, **env: str) -> subprocess.CompletedProcess[str]:

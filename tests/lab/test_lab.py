@@ -19,21 +19,6 @@ NAME = f"test-{os.getpid()}"
 NEEDS_ROOT = pytest.mark.skipif(lab.why_not() is not None, reason=str(lab.why_not()))
 
 
-def haichi(*words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs `haichi WORDS`."""
-    command = [sys.executable, "-m", "haichi", *words]
-    return mpis.run_bounded(
-        command,
-        timeout=90,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(mpis.ROOT / "python"),
-            "HAICHI_BUILD": str(mpis.BUILD),
-            **(env or {}),
-        },
-    )
-
-
 def networks() -> set[str]:
     """The network namespaces that any process of this machine is in."""
     found = set()
@@ -220,18 +205,20 @@ def test_command_line_end_to_end() -> None:
     if not program.exists():
         pytest.skip(f"{program} is not built: ninja ucxyield")
     try:
-        assert haichi("lab", "up", "2", "50mbit", "--name", NAME).returncode == 0
-        assert "already up" in haichi("lab", "up", "2", "--name", NAME).stderr
-        assert haichi("lab", "rate", "80mbit", "--name", NAME).returncode == 0
-        assert "node1" in haichi("lab", "stat", "--name", NAME).stdout
-        assert haichi("lab", "exec", "--name", NAME, "1", "hostname").stdout == "node1\n"
+        assert mpis.haichi_command("lab", "up", "2", "50mbit", "--name", NAME).returncode == 0
+        assert "already up" in mpis.haichi_command("lab", "up", "2", "--name", NAME).stderr
+        assert mpis.haichi_command("lab", "rate", "80mbit", "--name", NAME).returncode == 0
+        assert "node1" in mpis.haichi_command("lab", "stat", "--name", NAME).stdout
+        assert (
+            mpis.haichi_command("lab", "exec", "--name", NAME, "1", "hostname").stdout == "node1\n"
+        )
         words = ["--ppn", "1", "sh", "-c", "hostname; exit 3"]
-        done = haichi("lab", "run", "--name", NAME, "mpich5", "2", *words)
+        done = mpis.haichi_command("lab", "run", "--name", NAME, "mpich5", "2", *words)
         if "is not here" not in done.stderr:
             assert sorted(done.stdout.split())[:2] == ["node0", "node1"]
             assert done.returncode == 3
     finally:
-        down = haichi("lab", "down", "--name", NAME)
+        down = mpis.haichi_command("lab", "down", "--name", NAME)
     assert (down.returncode, down.stdout, down.stderr) == (0, "", "")
 
 
@@ -248,7 +235,7 @@ def test_command_line_end_to_end() -> None:
     ],
 )
 def test_bad_input_gets_one_line(words: list[str], text: str) -> None:
-    done = haichi("lab", *words)
+    done = mpis.haichi_command("lab", *words)
     assert done.returncode == 2
     assert text in done.stderr
     assert len(done.stderr.splitlines()) == 1
