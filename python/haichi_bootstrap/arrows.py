@@ -40,6 +40,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "launch": frozenset(
         {
             "patterns",
+            "report",
             "sim",
             "collectives",
             "plan",

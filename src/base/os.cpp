@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +62,11 @@ int Os::locked_by_others(int fd, int64_t offset, int64_t size) {
   request.l_len = size;
   if (::fcntl(fd, F_OFD_GETLK, &request) < 0) return -errno;
   return request.l_type != F_UNLCK;
+}
+
+bool Os::may_grow_to(int64_t size) {
+  rlimit most;
+  return ::getrlimit(RLIMIT_FSIZE, &most) != 0 || rlim_t(size) <= most.rlim_cur;
 }
 
 Os& real_os() {
@@ -211,6 +217,8 @@ Status write_in_place(int folder, const std::string& name, int flags, const std:
     return refused(EINVAL, path, "it is neither a file nor a FIFO nor a terminal");
   if (S_ISFIFO(facts.st_mode) && !of_caller_or_root(facts))
     return refused(EPERM, path, "it is a FIFO of another user");
+  if (S_ISREG(facts.st_mode) && !real_os().may_grow_to(int64_t(text.size())))
+    return refused(EFBIG, path);
   if (S_ISREG(facts.st_mode) && ::ftruncate(file.get(), 0) != 0) return refused(errno, path);
   const int code = write_stream(file.get(), text);
   return code == 0 ? Status() : refused(code, path);
@@ -238,6 +246,7 @@ Status write_through_link(int folder, const std::string& name, const std::string
 
 Status replace(int folder, const std::string& name, const std::string& path,
                std::string_view text) {
+  if (!real_os().may_grow_to(int64_t(text.size()))) return refused(EFBIG, path);
   constexpr int kNames = 16;
   std::string temporary;
   int fd = -EEXIST;

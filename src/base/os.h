@@ -31,6 +31,9 @@ class Os {
   /// 1 if another open file description, or a process, has a lock on a byte of [offset, offset +
   /// size), else 0 (F_OFD_GETLK).
   virtual int locked_by_others(int fd, int64_t offset, int64_t size);
+  /// Whether this process may make a file so large (RLIMIT_FSIZE). To write beyond it ends the
+  /// program by SIGXFSZ, unless that says otherwise.
+  virtual bool may_grow_to(int64_t size);
 };
 
 /// The real operating system.

@@ -127,9 +127,10 @@ constexpr Setting kTable[] = {
     {"placement", "HAICHI_PLACEMENT", "", Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
-    {"report.bytes", "HAICHI_REPORT_BYTES", "", Kind::bytes, "512M", "",
-     "Most bytes that the ranks other than 0 say in a report, in even shares; a rank with more "
-     "leaves out its events, then its files."},
+    {"report.bytes", "HAICHI_REPORT_BYTES", "", Kind::bytes, "1M", "",
+     "Most bytes of the logs that ranks keep until the report is written, and of what the ranks "
+     "other than 0 say in it, in even shares; a rank with more leaves out its events, then its "
+     "files."},
     {"report.events", "HAICHI_REPORT_EVENTS", "", Kind::integer, "4096", "",
      "Most trace events kept per rank; later ones are counted, not kept."},
     {"report.file", "HAICHI_REPORT", "", Kind::path, "", "",

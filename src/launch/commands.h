@@ -31,6 +31,8 @@ int run_command(Invocation invocation);
 int where_command(Invocation invocation);
 int config_command(Invocation invocation);
 int simulate_command(Invocation invocation);
+/// Prints the report of a run of the logs that its ranks have left, one file of each node.
+int merge_logs_command(Invocation invocation);
 
 /// Everything else is the Python side's: hands `words` (with the command's name) to the checkout's
 /// ./haichi that this program was built in.

@@ -7,6 +7,7 @@
 #include "mpi/argument_checks.h"
 #include "mpi/call_trace.h"
 #include "mpi/kept_types.h"
+#include "mpi/run_log.h"
 
 namespace haichi::mpi {
 namespace {
@@ -55,6 +56,7 @@ AccessClock::~AccessClock() {
     } else if (call_) {
       complete_record(elapsed_ns);
     }
+    log_calls(state_);
   } catch (const std::bad_alloc&) {
     // The report is short of a call then, and the program has what it asked for.
   }

@@ -3,6 +3,7 @@
 #include "generated/real.h"
 #include "mpi/lifetime.h"
 #include "mpi/nonblocking_peers.h"
+#include "mpi/run_log.h"
 
 namespace haichi::mpi {
 
@@ -21,6 +22,11 @@ int on_Init(int* argc, char*** argv) { return started(real().Init(argc, argv)); 
 
 int on_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return started(real().Init_thread(argc, argv, required, provided));
+}
+
+int on_Abort(MPI_Comm comm, int errorcode) {
+  log_abort(errorcode);
+  return real().Abort(comm, errorcode);
 }
 
 int on_Finalize() {

@@ -19,6 +19,7 @@
 #include "mpi/machine_file.h"
 #include "mpi/rank_set.h"
 #include "mpi/roll_call.h"
+#include "mpi/run_log.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
 #include "mpi/summary_entries.h"
@@ -112,8 +113,7 @@ void start_runtime() {
     return;
   }
   auto machine = read_machine(h.comm_world, rank, settings.text("machine"));
-  // The ranks' clocks in the report start together.
-  if (!settings.text("report.file").empty()) real().Barrier(h.comm_world);
+  const std::string log = agree_on_report(settings, rank);
   const int64_t events =
       std::min(settings.number("report.events"), kMaxEventsOfJob / world->ranks() + 1);
   auto known = machine ? *std::move(machine) : std::nullopt;
@@ -121,6 +121,7 @@ void start_runtime() {
                                         rank, size_t(events));
   Runtime& runtime = *made;
   if (!machine && rank == 0) runtime.note(machine.error().text);
+  start_run_log(runtime, log);
   Runtime::put(std::move(made));
   start_rank_sets(runtime);
 }

@@ -1,18 +1,15 @@
 #include "mpi/run_report.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
-#include "mpi/library_version.h"
+#include "mpi/job_facts.h"
+#include "mpi/run_log.h"
 #include "mpi/runtime.h"
 #include "report/kept.h"
 #include "report/merge.h"
@@ -66,43 +63,15 @@ report::RankTexts gather(const Runtime& runtime, const std::string& own) {
   return texts;
 }
 
-std::string command_line() {
-  auto text = read_file("/proc/self/cmdline");
-  if (!text) return "";
-  if (!text->empty() && text->back() == 0) text->pop_back();
-  std::replace(text->begin(), text->end(), '\0', ' ');
-  return *text;
-}
-
-std::string job_id() {
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PJM_JOBID", "FLUX_JOB_ID"})
-    if (const char* id = getenv(name)) return id;
-  return "";
-}
-
-std::string report_path(std::string path, const std::string& job) {
-  auto fill = [&](std::string_view key, const std::string& value) {
-    for (size_t at; (at = path.find(key)) != path.npos;) path.replace(at, key.size(), value);
-  };
-  fill("%j", job.empty() ? "nojob" : job);
-  fill("%p", std::to_string(getpid()));
-  return path;
-}
-
-void write_on_rank_0(const Runtime& runtime, const report::RankTexts& texts) {
-  const report::Job job{.command = command_line(),
-                        .id = job_id(),
-                        .started_unix_s = runtime.started_unix_s,
-                        .wall_s = double(now_ns() - runtime.start_ns) * 1e-9,
-                        .abi = kAbi,
-                        .library = library_version(),
-                        .world = runtime.world,
-                        .settings = runtime.settings};
-  const std::string path = report_path(runtime.settings.text("report.file"), job.id);
-  const auto written = write_file_atomically(path, report::merged(job, texts));
+/// Whether it could be written. One line says if not, here or where the log was given up.
+bool write_on_rank_0(const Runtime& runtime, const report::RankTexts& texts) {
+  const std::string& path = runtime.settings.text("report.file");
+  const auto written =
+      write_file_atomically(path, report::merged(report::header(job_of(runtime)), texts));
   if (!written)
-    log(LogLevel::error, "no report: {}; give HAICHI_REPORT a path that can be written",
-        written.error().text);
+    log(runtime.told_of_no_report ? LogLevel::info : LogLevel::error,
+        "no report: {}; give HAICHI_REPORT a path that can be written", written.error().text);
+  return written.has_value();
 }
 
 }  // namespace
@@ -110,7 +79,8 @@ void write_on_rank_0(const Runtime& runtime, const report::RankTexts& texts) {
 void write_run_report(Runtime& runtime) {
   if (!runtime.reports) return;
   const auto texts = gather(runtime, text_of_this_rank(runtime));
-  if (runtime.rank == 0) write_on_rank_0(runtime, texts);
+  const bool written = runtime.rank == 0 && write_on_rank_0(runtime, texts);
+  end_run_log(runtime, written);
 }
 
 }  // namespace haichi::mpi

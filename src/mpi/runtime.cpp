@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "generated/real.h"
+#include "report/record_json.h"
 
 namespace haichi::mpi {
 namespace {
@@ -107,7 +108,9 @@ void Runtime::finish_behind_program() { delete behind_.exchange(nullptr); }
 
 void Runtime::note(const std::string& text) {
   const std::lock_guard guard(mutex);
-  if (++notes[text] == 1) log(LogLevel::info, "{}", text);
+  if (++notes[text] > 1) return;
+  log(LogLevel::info, "{}", text);
+  if (rank_log) rank_log->add(report::record_of_note(text));
 }
 
 }  // namespace haichi::mpi

@@ -16,6 +16,7 @@
 #include "base/worker.h"
 #include "machine/machine.h"
 #include "placement/placement.h"
+#include "report/rank_log.h"
 #include "report/records.h"
 #include "trace/recorder.h"
 
@@ -58,6 +59,10 @@ class Runtime {
   report::CollectiveAccesses accesses;   ///< counted if `reports`
   int32_t calls_traced = 0;              ///< numbers the calls in this rank's trace
   std::map<std::string, int64_t> notes;  ///< text -> how often
+
+  /// What is left of this rank's record if the job is killed; null if there is none.
+  std::unique_ptr<report::RankLog> rank_log;
+  bool told_of_no_report = false;  ///< that there may be none; on rank 0
 
   using BorrowedWorker = std::unique_ptr<Worker, std::function<void(Worker*)>>;
   /// Whether so many ranks are too many for each of them to know of each other one: they agree node

@@ -106,6 +106,9 @@ class Merger {
       entry->second["calls"] = json::array();
     }
     keep_largest(entry->second["flattening"], file["flattening"]);
+    // Of a job that was cut short one rank may be a call further than another.
+    json& seen = entry->second["calls_seen"];
+    seen = std::max(seen.get<int64_t>(), file["calls_seen"].get<int64_t>());
     json& calls = entry->second["calls"];
     for (json& call : file["calls"]) {
       const size_t index = call["index"];
@@ -164,6 +167,13 @@ json settings_list(const Settings& settings) {
   return list;
 }
 
+json node_names(const json& placement) {
+  json names = json::array();
+  for (const json& node : placement["nodes"])
+    names.push_back(node.value("name", fmt::format("node{}", names.size())));
+  return names;
+}
+
 std::string iso_time(int64_t seconds) {
   const time_t t = seconds;
   tm parts;
@@ -175,11 +185,28 @@ std::string iso_time(int64_t seconds) {
 
 }  // namespace
 
-std::string merged(const Job& job, const RankTexts& texts) {
+std::string header(const Job& job) {
+  const json parts = {{"schema", "haichi.report/1"},
+                      {"haichi", kVersion},
+                      {"program",
+                       {{"command", job.command},
+                        {"ranks", job.world.ranks()},
+                        {"started", iso_time(job.started_unix_s)},
+                        {"wall_s", job.wall_s},
+                        {"job", job.id.empty() ? json() : json(job.id)}}},
+                      {"mpi", {{"abi", job.abi}, {"library", job.library}}},
+                      {"placement", json::parse(placement::to_json(job.world), nullptr, false)},
+                      {"settings", settings_list(job.settings)}};
+  return parts.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string merged(std::string_view header, const RankTexts& texts, std::string_view cut) {
+  json report = json::parse(header, nullptr, false);
+  if (!report.is_object()) return "";
   Merger merger;
-  json ranks = json::array(), matrix = json::array(), names = json::array();
-  const auto nodes = size_t(job.world.nodes());
-  std::vector<std::vector<int64_t>> bytes(nodes, std::vector<int64_t>(nodes));
+  json ranks = json::array();
+  const json names = node_names(report["placement"]);
+  std::vector<std::vector<int64_t>> bytes(names.size(), std::vector<int64_t>(names.size()));
   if (texts.only_rank_0)
     merger.note("this is what rank 0 says alone: all ranks would say more than 2 GiB");
   for (size_t r = 0; r < texts.size(); ++r) {
@@ -191,23 +218,12 @@ std::string merged(const Job& job, const RankTexts& texts) {
     merger.add_rank(rank);
     ranks.push_back(std::move(rank));
   }
-  for (size_t n = 0; n < nodes; ++n) names.push_back(job.world.node_name(int(n)));
-  const json report = {{"schema", "haichi.report/1"},
-                       {"haichi", kVersion},
-                       {"program",
-                        {{"command", job.command},
-                         {"ranks", job.world.ranks()},
-                         {"started", iso_time(job.started_unix_s)},
-                         {"wall_s", job.wall_s},
-                         {"job", job.id.empty() ? json() : json(job.id)}}},
-                       {"mpi", {{"abi", job.abi}, {"library", job.library}}},
-                       {"placement", json::parse(placement::to_json(job.world), nullptr, false)},
-                       {"settings", settings_list(job.settings)},
-                       {"notes", merger.notes()},
-                       {"files", merger.files()},
-                       {"collectives", merger.collectives()},
-                       {"traffic", {{"nodes", names}, {"bytes", bytes}}},
-                       {"ranks", std::move(ranks)}};
+  report["notes"] = merger.notes();
+  report["files"] = merger.files();
+  report["collectives"] = merger.collectives();
+  report["traffic"] = {{"nodes", names}, {"bytes", bytes}};
+  report["ranks"] = std::move(ranks);
+  if (!cut.empty()) report["cut"] = json::parse(cut, nullptr, false);
   return report.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -34,7 +34,11 @@ struct RankTexts {
   }
 };
 
-/// haichi.report/1. A text that is no JSON counts as none.
-std::string merged(const Job& job, const RankTexts& texts);
+/// What a report says of the job, as JSON: program, MPI, placement, settings.
+std::string header(const Job& job);
+
+/// haichi.report/1, given what header() made and, if the run did not come to its end, how it was
+/// cut (JSON). A text that is no JSON counts as none; nothing is said where the header is none.
+std::string merged(std::string_view header, const RankTexts& texts, std::string_view cut = {});
 
 }  // namespace haichi::report

@@ -59,14 +59,14 @@ class Merge : public ::testing::Test {
   }
 
   json report() const {
-    return json::parse(merged({.command = "./app",
-                               .id = "",
-                               .started_unix_s = 0,
-                               .wall_s = 1.5,
-                               .abi = "mpich",
-                               .library = "a library",
-                               .world = world_,
-                               .settings = settings_},
+    return json::parse(merged(header({.command = "./app",
+                                      .id = "",
+                                      .started_unix_s = 0,
+                                      .wall_s = 1.5,
+                                      .abi = "mpich",
+                                      .library = "a library",
+                                      .world = world_,
+                                      .settings = settings_}),
                               texts_));
   }
 

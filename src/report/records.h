@@ -67,6 +67,7 @@ struct FileRecord {
   std::string path;
   int64_t calls_seen = 0;
   std::vector<CallRecord> calls;  ///< the first of them
+  size_t logged = 0;              ///< of these, that are in the rank's log
   std::map<std::string, std::string> hints;
   std::vector<std::string> ignored_hints;
   Flattening flattening;

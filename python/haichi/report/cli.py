@@ -13,6 +13,7 @@ from rich.console import Console
 
 from haichi.report import html, perfetto
 from haichi.report.load import ReportError, load
+from haichi.report.logs import last_left
 from haichi.report.summary import summarize
 from haichi.report.text import print_runs
 from haichi.report.units import format_bytes, printable
@@ -46,6 +47,8 @@ def report(
     """
     try:
         runs, summary = summarize(files, [load(path) for path in files])
+        for path in files:
+            tell_of_later_logs(path)
         if html_file:
             write_text(html_file, html.page(runs, summary))
         if perfetto_file:
@@ -58,6 +61,16 @@ def report(
     elif not html_file and not perfetto_file:
         width = None if sys.stdout.isatty() else WIDTH_OF_FILES
         print_runs(Console(highlight=False, width=width), runs, summary)
+
+
+def tell_of_later_logs(path: Path) -> None:
+    """One line on standard error if a later run was to write `path`, and did not come to that."""
+    logs = last_left(path) if path.is_file() else []
+    if logs and logs[0].stat().st_mtime > path.stat().st_mtime:
+        sys.stderr.write(
+            f"{printable(str(path))} is of an earlier run: a later one that was cut short, or goes "
+            f"on, has left {printable(str(logs[0]))}; name that to see it\n"
+        )
 
 
 def write_text(path: Path, text: str) -> None:

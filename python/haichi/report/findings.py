@@ -19,11 +19,17 @@ UNEVEN = 3.0  # times the median
 def findings(report: Report, facts: RunSummary) -> list[str]:
     """In order of what they are about: the run, its collectives, its files, its ranks."""
     return [
+        *_of_the_end(facts),
         *_of_the_run(facts),
         *_of_collectives(report, facts),
         *_of_files(report),
         *_of_ranks(facts),
     ]
+
+
+def _of_the_end(facts: RunSummary) -> Iterator[str]:
+    if facts.cut:
+        yield f"{facts.cut}: this is what was recorded until then"
 
 
 def _of_the_run(facts: RunSummary) -> Iterator[str]:

@@ -8,6 +8,8 @@ from typing import TypeVar, get_args
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from haichi.mpi import Missing
+from haichi.report.logs import logs_for, merged
 from haichi.report.model import Form, Report
 from haichi.report.units import printable
 
@@ -19,7 +21,7 @@ class ReportError(Exception):
 
 
 def load(path: Path) -> Report:
-    """The run report in `path`.
+    """The run report in `path`, or of the logs that a run has left in its place.
 
     Raises:
         ReportError: it cannot be read, is not JSON, is cut off, is of another form or of another
@@ -35,19 +37,25 @@ def load_form(path: Path, *models: type[AnyForm]) -> AnyForm:
         ReportError: as load().
     """
     name = printable(str(path))
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ReportError(
-            f"{name}: {(error.strerror or str(error)).lower()}; a run writes a report when "
-            "HAICHI_REPORT names a file"
-        ) from None
-    document = _parse(name, data)
+    document = _parse(name, _read(name, path))
     form, model = _form_of(name, document, models)
     try:
         return model.model_validate(document)
     except ValidationError as error:
         raise ReportError(f"{name}: does not follow {form}: {_first_problem(error)}") from None
+
+
+def _read(name: str, path: Path) -> bytes:
+    try:
+        logs = logs_for(path)
+        return merged(logs).encode() if logs else path.read_bytes()
+    except Missing as error:
+        raise ReportError(f"{name}: of a run that was cut short: {error}") from None
+    except OSError as error:
+        raise ReportError(
+            f"{name}: {(error.strerror or str(error)).lower()}; a run writes a report when "
+            "HAICHI_REPORT names a file"
+        ) from None
 
 
 def _parse(name: str, data: bytes) -> object:

@@ -406,6 +406,31 @@ class Rank(Form):
     )
 
 
+class Cut(Form):
+    """How a run ended that did not come to MPI_Finalize. Its report is made of the logs that its
+    ranks had written until then."""
+
+    by: str | None = Field(
+        None, description="`MPI_Abort` if the program called it; absent if nobody knows."
+    )
+    code: int | None = Field(None, description="Error code that it was given.")
+    rank: NonNegativeInt | None = Field(None, description="The rank that called it.")
+    last_s: Seconds = Field(
+        description="When the last of what is here was written, in seconds since MPI_Init."
+    )
+    ranks_without_log: str = Field(
+        "",
+        description="Ranks that have left nothing, as they had recorded nothing or could not "
+        "write: `0-3,8`.",
+    )
+    records_lost: NonNegativeInt = Field(
+        0, description="Records that the bounded logs had no room for."
+    )
+    lines_damaged: NonNegativeInt = Field(
+        0, description="Lines of the logs that were not whole, and are left out."
+    )
+
+
 class Report(Form):
     """What haichi did for one run of one program (`haichi.report/1`)."""
 
@@ -429,6 +454,9 @@ class Report(Form):
     )
     traffic: Traffic = Field(default_factory=Traffic, description="Bytes node to node.")
     ranks: list[Rank] = Field(default_factory=list, description="The ranks, in order.")
+    cut: Cut | None = Field(
+        None, description="How the run was cut short; absent if it came to MPI_Finalize."
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Report:

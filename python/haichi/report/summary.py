@@ -65,6 +65,7 @@ class RunSummary(BaseModel):
     events_dropped: int = Field(description="Events that the record had no room for.")
     settings: dict[str, str] = Field(description="Settings that are not the default.")
     notes: list[str] = Field(description="The report's notes.")
+    cut: str = Field("", description="How the run was cut short; empty if it was not.")
 
 
 class Summary(BaseModel):
@@ -127,7 +128,26 @@ def _figures(path: Path, label: str, report: Report, base: float) -> RunSummary:
         events_dropped=sum(rank.events_dropped for rank in report.ranks),
         settings={s.key: s.value for s in report.settings if s.source != "default"},
         notes=report.notes,
+        cut=how_it_was_cut(report),
     )
+
+
+def how_it_was_cut(report: Report) -> str:
+    """In words; empty if the run came to its end."""
+    cut = report.cut
+    if cut is None:
+        return ""
+    if cut.by == "MPI_Abort":
+        how = f"rank {cut.rank} ended the run by MPI_Abort, error code {cut.code}"
+    else:
+        how = "the run did not come to MPI_Finalize: it was killed, or goes on"
+    how += f", {format_seconds(cut.last_s)} after MPI_Init or later"
+    if cut.ranks_without_log:
+        how += f"; nothing is known of ranks {cut.ranks_without_log}"
+    if cut.records_lost or cut.lines_damaged:
+        lost, damaged = plural(cut.records_lost, "record"), plural(cut.lines_damaged, "line")
+        how += f"; {lost} had no room in the logs, {damaged} were not whole"
+    return how
 
 
 def _phases(report: Report) -> dict[PhaseName, Spread]:
@@ -171,6 +191,9 @@ def _differences(runs: Sequence[RunSummary]) -> list[str]:
         if len(set(values)) > 1:
             listed = ", ".join(str(value) for value in values)
             found.append(f"the runs differ in {name} ({listed}): the ratios compare different work")
+    cut = [run.label for run in runs if run.cut]
+    if cut and len(runs) > 1:
+        found.append(f"cut short: {', '.join(cut)}: the ratios compare different work")
     unlisted = [run.label for run in runs if run.calls_not_listed]
     if unlisted and len(runs) > 1:
         found.append(

@@ -67,3 +67,16 @@ def test_ranks_that_wait_and_one_that_is_slow() -> None:
     said = "\n".join(found(document))
     assert "the median rank waits 3.00 s for others" in said
     assert "rank 3 writes for 4.00 s, the median aggregator for 100 ms" in said
+
+
+def test_a_run_that_was_cut_short_says_so_first() -> None:
+    document = synthetic.report()
+    document["cut"] = {"last_s": 2.5, "ranks_without_log": "3-5", "records_lost": 1}
+    first = found(document)[0]
+    assert first.startswith(
+        "the run did not come to MPI_Finalize: it was killed, or goes on, 2.50 s"
+    )
+    assert "nothing is known of ranks 3-5" in first
+    assert "1 record had no room in the logs, 0 lines were not whole" in first
+    document["cut"] = {"last_s": 2.5, "by": "MPI_Abort", "code": 7, "rank": 1}
+    assert found(document)[0].startswith("rank 1 ended the run by MPI_Abort, error code 7, 2.50 s")

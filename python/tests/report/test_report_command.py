@@ -138,3 +138,16 @@ def test_no_file_is_a_usage_error() -> None:
     done = run()
     assert done.returncode == 2
     assert "Missing argument" in done.stderr
+
+
+def test_a_later_run_that_was_cut_short_is_pointed_at(write: Callable[..., Path]) -> None:
+    path = write()
+    log = path.with_name("run.json.log-0123456789abcdef-0")
+    log.touch()
+    os.utime(path, (1, 1))
+    done = run(path)
+    assert done.returncode == 0
+    assert "MPI_File_write_all" in done.stdout
+    assert f"has left {log}; name that to see it" in done.stderr
+    os.utime(log, (0, 0))
+    assert run(path).stderr == "", "it was cut short before"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import synthetic
+from haichi import paths
 from haichi.report.load import ReportError, load
+from haichi.report.logs import logs_for
 from haichi.report.model import Placement, parse_rank_list
 
 
@@ -132,3 +136,35 @@ def test_a_placement_alone_is_read() -> None:
     nodes = [{"name": "a", "ranks": "0,2"}, {"name": "b", "ranks": "1,3"}]
     placement = Placement.model_validate({"schema": "haichi.placement/1", "nodes": nodes})
     assert placement.node_of_rank() == [0, 1, 0, 1]
+
+
+LOG = "run.json.log-0123456789abcdef-"
+
+
+def test_logs_of_one_job_are_found_in_order_of_node(tmp_path: Path) -> None:
+    for name in (f"{LOG}10", f"{LOG}9", "other.json.log-0123456789abcdef-0", "run.json.log-1-0"):
+        (tmp_path / name).touch()
+    both = [tmp_path / f"{LOG}9", tmp_path / f"{LOG}10"]
+    assert logs_for(tmp_path / "run.json") == both
+    assert logs_for(tmp_path / f"{LOG}10") == both
+    assert logs_for(tmp_path / f"{LOG}11") == [], "it is not there"
+    (tmp_path / "run.json").touch()
+    assert logs_for(tmp_path / "run.json") == [], "there is a report"
+
+
+def test_of_several_jobs_the_last_one_counts(tmp_path: Path) -> None:
+    old, new = tmp_path / "run.json.log-ffffffffffffffff-0", tmp_path / f"{LOG}0"
+    for age, log in ((100, old), (1, new)):
+        log.touch()
+        os.utime(log, (time.time() - age, time.time() - age))
+    assert logs_for(tmp_path / "run.json") == [new]
+    assert logs_for(old) == [old]
+
+
+def test_what_is_no_log_is_refused_in_one_line(tmp_path: Path) -> None:
+    if not paths.program("haichi").exists():
+        pytest.skip("the native program is not built: ./haichi build")
+    (tmp_path / f"{LOG}0").write_bytes(b"hello\n")
+    assert "is no log of a run" in refused(
+        tmp_path / "run.json"
+    )

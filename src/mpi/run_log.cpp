@@ -1,0 +1,163 @@
+#include "mpi/run_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/file_state.h"
+#include "mpi/job_facts.h"
+#include "mpi/runtime.h"
+#include "mpi/shared_text.h"
+#include "report/log_form.h"
+#include "report/rank_log.h"
+#include "report/record_json.h"
+
+namespace haichi::mpi {
+namespace {
+
+using nlohmann::json;
+using report::RankLog;
+
+uint64_t job_number() {
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != ssize_t(sizeof number))
+    number = uint64_t(now_ns()) * 0x9e3779b97f4a7c15u + uint64_t(getpid());
+  return number;
+}
+
+/// Beside a terminal, a FIFO or a device there is no place for logs.
+bool has_place_beside(const std::string& path) {
+  struct stat facts = {};
+  return stat(path.c_str(), &facts) != 0 ? errno == ENOENT : S_ISREG(facts.st_mode);
+}
+
+std::string text_of(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string head_of(const Runtime& runtime, const report::LogLayout& layout, int node,
+                    const std::string& job) {
+  const json head = {
+      {"schema", "haichi.log/1"},       {"haichi", kVersion}, {"job", job},
+      {"ranks", runtime.world.ranks()}, {"node", node},       {"first", layout.of_rank_0()},
+      {"share", layout.of_others()}};
+  return report::sealed(text_of(head));
+}
+
+report::LogLayout layout_of(const Runtime& runtime) {
+  size_t most = 0;
+  for (int n = 0; n < runtime.world.nodes(); ++n)
+    most = std::max(most, runtime.world.ranks_on(n).size());
+  return report::LogLayout(runtime.world.ranks(), runtime.world.nodes(), int(most),
+                           runtime.settings.number("report.bytes"));
+}
+
+report::Totals totals_of(Runtime& runtime) {
+  report::Totals totals;
+  totals.rank = runtime.rank;
+  totals.node = runtime.world.node_of(runtime.rank);
+  totals.since_start_ns = now_ns() - runtime.start_ns;
+  const std::lock_guard guard(runtime.mutex);
+  for (int p = 0; p < trace::kPhases; ++p) {
+    totals.phase_ns[p] = runtime.recorder.total_ns(trace::Phase(p));
+    totals.phase_bytes[p] = runtime.recorder.total_bytes(trace::Phase(p));
+  }
+  totals.accesses = runtime.accesses;
+  return totals;
+}
+
+void show(Runtime& runtime) {
+  RankLog& log_of_rank = *runtime.rank_log;
+  log_of_rank.show(totals_of(runtime));
+  const std::string trouble = log_of_rank.trouble();
+  if (trouble.empty()) return;
+  runtime.note(fmt::format("the log of the run is given up: {}", trouble));
+  if (runtime.rank != 0) return;
+  log(LogLevel::error, "{}: {}: if the job is cut short there is no report of it",
+      log_of_rank.path(), trouble);
+  runtime.told_of_no_report = true;
+}
+
+}  // namespace
+
+std::string agree_on_report(Settings& settings, int rank) {
+  if (settings.text("report.file").empty()) return "";
+  std::string text;
+  if (rank == 0) {
+    const std::string path = resolved_report_path(settings.text("report.file"));
+    text = fmt::format("{:d}{:016x}{}", has_place_beside(path), job_number(), path);
+  }
+  constexpr size_t kPathAt = 17;
+  text = shared_text(handles().comm_world, std::move(text));
+  real().Barrier(handles().comm_world);
+  if (text.size() <= kPathAt) return "";
+  const std::string path = text.substr(kPathAt);
+  (void)settings.set("report.file", path, settings.source("report.file"));
+  return text[0] == '1' ? fmt::format("{}.log-{}", path, text.substr(1, kPathAt - 1)) : "";
+}
+
+void start_run_log(Runtime& runtime, const std::string& name) {
+  if (name.empty()) return;
+  const int node = runtime.world.node_of(runtime.rank);
+  const report::LogLayout layout = layout_of(runtime);
+  const auto part = layout.part(node, runtime.world.local_index(runtime.rank));
+  if (!part) return;
+  runtime.rank_log = std::make_unique<RankLog>(
+      real_os(),
+      report::LogPlace{fmt::format("{}-{}", name, node), *part,
+                       head_of(runtime, layout, node, name.substr(name.rfind('-') + 1))},
+      now_ns);
+  if (runtime.rank != 0) return;
+  runtime.rank_log->add(fmt::format(R"({{"report":{}}})", report::header(job_of(runtime))));
+  show(runtime);
+}
+
+void log_calls(FileState& state) {
+  RankLog* const log_of_rank = state.runtime.rank_log.get();
+  if (log_of_rank == nullptr) return;
+  if (!log_of_rank->full()) {
+    const std::lock_guard guard(state.mutex);
+    report::FileRecord& file = state.record;
+    if (file.logged == 0 && !file.calls.empty()) {
+      state.complete_record();
+      log_of_rank->add(text_of({{"file", report::shortened(report::to_json_without_calls(file))}}));
+    }
+    for (; file.logged < file.calls.size(); ++file.logged)
+      log_of_rank->add(
+          text_of({{"key", file.key},
+                   {"call", report::shortened(report::to_json(file.calls[file.logged]))}}));
+  }
+  show(state.runtime);
+}
+
+void log_abort(int error_code) {
+  Runtime* const runtime = Runtime::get();
+  if (runtime == nullptr || !runtime->rank_log) return;
+  char why[report::kEndBytes];
+  const int size = snprintf(why, sizeof why, R"({"by":"MPI_Abort","code":%d,"rank":%d,"at":%.3f})",
+                            error_code, runtime->rank, double(now_ns() - runtime->start_ns) * 1e-9);
+  runtime->rank_log->end(std::string_view(why, size_t(size)));
+}
+
+void end_run_log(Runtime& runtime, bool written) {
+  const int node = runtime.world.node_of(runtime.rank);
+  int64_t gone = written;
+  if (real().Bcast(&gone, 1, handles().int64, 0, handles().comm_world) != MPI_SUCCESS || !gone ||
+      !runtime.rank_log || runtime.world.ranks_on(node)[0] != runtime.rank)
+    return;
+  unlink(runtime.rank_log->path().c_str());
+}
+
+}  // namespace haichi::mpi

@@ -1,0 +1,32 @@
+// The log of a run: what is there of its report if it does not come to MPI_Finalize.
+// See docs/adr/0020-a-log-until-the-end.md.
+#pragma once
+
+#include <string>
+
+#include "base/settings.h"
+
+namespace haichi::mpi {
+
+class Runtime;
+class FileState;
+
+/// Where a report is wanted: rank 0's name for it becomes that of all ranks, and their clocks start
+/// together. Returns the name of the logs, the same on all ranks; empty if there are none.
+/// Collective over MPI_COMM_WORLD.
+std::string agree_on_report(Settings& settings, int rank);
+
+/// Gives this rank its part of the log `name`. Rank 0 writes there at once what the job is.
+void start_run_log(Runtime& runtime, const std::string& name);
+
+/// After a call of the program's on a file: what is complete of it.
+void log_calls(FileState& state);
+
+/// The program ends its job by MPI_Abort. Takes no lock and no memory.
+void log_abort(int error_code);
+
+/// The report is written: the logs go. Rank 0's word, `written`, counts; without a report they
+/// stay. Collective over MPI_COMM_WORLD.
+void end_run_log(Runtime& runtime, bool written);
+
+}  // namespace haichi::mpi
