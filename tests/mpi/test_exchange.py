@@ -9,26 +9,14 @@ from pathlib import Path
 
 import mpis
 import pytest
+from exchange_support import RANKS, first_mpi, placement_file, run_on_nodes
 from haichi.export.model import Decisions
 from haichi.report.load import load, load_form
 from haichi.report.model import Report
 from mpis import Mpi
 
 HERE = Path(__file__).parent
-# More ranks than cores: few where a waiting rank spins (MPICH), the rest where it yields.
-RANKS = {"mpich": (1, 3, 5, 8), "mpiabi": (4,), "openmpi": (1, 2, 7, 16)}
 CASES = 40  # of each number of ranks
-# How the ranks are dealt out, by number of ranks: unequal nodes.
-NODES = {
-    1: ["0"],
-    2: ["0", "1"],
-    3: ["0,2", "1"],
-    4: ["0", "1-3"],
-    5: ["0", "1,3", "2,4"],
-    7: ["0,3,6", "1,4", "2,5"],
-    8: ["0", "1-2", "3-7"],
-    16: ["0", "1-3", "4-8", "9-15"],
-}
 ALL_TO_ALL = {"MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw"}
 ALL_GATHER = {"MPI_Allgather", "MPI_Allgatherv"}
 # Algorithms, and the functions that they can always carry out; the others may have to be left to
@@ -45,14 +33,6 @@ FIXED = {
 }
 
 
-def placement_file(folder: Path, ranks: int) -> str:
-    """A placement that plays several nodes on this machine."""
-    path = folder / "placement.json"
-    nodes = [{"ranks": each} for each in NODES[ranks]]
-    path.write_text(json.dumps({"schema": "haichi.placement/1", "nodes": nodes}))
-    return str(path)
-
-
 def run_cases(
     mpi: Mpi,
     folder: Path,
@@ -63,20 +43,10 @@ def run_cases(
     **settings: str,
 ) -> Report:
     """Runs the program on so many cases; none may be wrong."""
-    if not mpi.shim.exists():
-        pytest.skip(f"no {mpi.shim.name} in this build")
-    report = folder / "report.json"
-    env = mpi.preload(
-        HAICHI_COLLECTIVES_AFTER="1",
-        HAICHI_PLACEMENT=placement_file(folder, ranks),
-        HAICHI_REPORT=str(report),
-        **settings,
-    )
-    program = mpi.compile(HERE / "exchange_cases.c", *flags)
-    done = mpi.run(ranks, [program, str(seed), str(cases)], env, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"cases {cases} wrong 0" in done.stdout
-    return load(report)
+    argv = [mpi.compile(HERE / "exchange_cases.c", *flags), str(seed), str(cases)]
+    out, report = run_on_nodes(mpi, folder, ranks, argv, HAICHI_COLLECTIVES_AFTER="1", **settings)
+    assert f"cases {cases} wrong 0" in out
+    return report
 
 
 @pytest.mark.parametrize("place", mpis.slow_but([1], range(4)))
@@ -168,14 +138,6 @@ def test_explain_names_the_choice_and_its_trials(tmp_path: Path) -> None:
     assert re.search(r"^  (library|spread\(nd_rank_shift,0\)) +\d", done.stdout, re.MULTILINE)
 
 
-def first_mpi() -> Mpi:
-    """One MPI is enough where haichi's own files are tested."""
-    mpi = next((each for each in mpis.mpis() if not each.missing and each.shim.exists()), None)
-    if mpi is None:
-        pytest.skip("no MPI")
-    return mpi
-
-
 @pytest.mark.parametrize(("budget", "after"), [("2", "40"), ("2", "4"), ("100", "40")])
 def test_a_job_of_twenty_calls_has_no_trials_by_default(
     tmp_path: Path, budget: str, after: str
@@ -211,18 +173,17 @@ def test_a_job_of_twenty_calls_has_no_trials_by_default(
 
 def run_with_decisions(mpi: Mpi, tmp_path: Path, folder: Path) -> Report:
     """Calls with blocks of one size, often enough for all trials."""
-    report = tmp_path / "report.json"
-    env = mpi.preload(
+    out, report = run_on_nodes(
+        mpi,
+        tmp_path,
+        3,
+        [mpi.compile(HERE / "exchange_repeated.c"), "90"],
         HAICHI_COLLECTIVES_AFTER="1",
-        HAICHI_PLACEMENT=placement_file(tmp_path, 3),
-        HAICHI_REPORT=str(report),
         HAICHI_COLLECTIVES_DECISIONS=str(folder),
         HAICHI_COLLECTIVES_ROUNDS="2",  # six at most
     )
-    done = mpi.run(3, [mpi.compile(HERE / "exchange_repeated.c"), "90"], env, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "90 calls right" in done.stdout
-    return load(report)
+    assert "90 calls right" in out
+    return report
 
 
 def test_a_second_run_starts_with_the_decisions_of_the_first(tmp_path: Path) -> None:
@@ -279,22 +240,22 @@ def run_on_machine(
     """The repeated exchange of 3 ranks on 2 nodes, with what a file says of the machine."""
     file = tmp_path / "machine.json"
     file.write_text(machine)
-    report = tmp_path / "report.json"
     placement = placement_file(tmp_path, 3)
     if addresses:
         document = json.loads(Path(placement).read_text())
         for node, address in zip(document["nodes"], addresses, strict=True):
             node["address"] = address
         Path(placement).write_text(json.dumps(document))
-    env = mpi.preload(
+    _, report = run_on_nodes(
+        mpi,
+        tmp_path,
+        3,
+        [mpi.compile(HERE / "exchange_repeated.c"), "40"],
         HAICHI_COLLECTIVES_AFTER="1",
         HAICHI_PLACEMENT=placement,
-        HAICHI_REPORT=str(report),
         HAICHI_MACHINE=str(file),
     )
-    done = mpi.run(3, [mpi.compile(HERE / "exchange_repeated.c"), "40"], env, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return load(report)
+    return report
 
 
 def test_what_is_predicted_to_be_far_slower_is_not_tried(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import mpis
 import pytest
+from exchange_support import placement_file
 from mpis import Mpi
-from test_exchange import placement_file
 
 HERE = Path(__file__).parent
 RANKS = 4

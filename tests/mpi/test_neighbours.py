@@ -8,10 +8,9 @@ from pathlib import Path
 
 import mpis
 import pytest
-from haichi.report.load import load
+from exchange_support import RANKS, run_on_nodes
 from haichi.report.model import Report
 from mpis import Mpi
-from test_exchange import RANKS, placement_file
 
 HERE = Path(__file__).parent
 CASES = 50  # of each number of ranks
@@ -21,29 +20,11 @@ ALL = {
 }
 
 
-def run(
-    mpi: Mpi, folder: Path, ranks: int, argv: list[str | Path], **settings: str
-) -> tuple[str, Report]:
-    """Output and report of a program on several nodes."""
-    if not mpi.shim.exists():
-        pytest.skip(f"no {mpi.shim.name} in this build")
-    report = folder / "report.json"
-    env = mpi.preload(
-        HAICHI_COLLECTIVES_AFTER="1",
-        HAICHI_PLACEMENT=placement_file(folder, ranks),
-        HAICHI_REPORT=str(report),
-        **settings,
-    )
-    done = mpi.run(ranks, argv, env, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout, load(report)
-
-
 def run_cases(mpi: Mpi, folder: Path, ranks: int, seed: int, **settings: str) -> Report:
     """None may be wrong, and where MPI leaves it open all bytes are as they are without haichi."""
     program = mpi.compile(HERE / "neighbour_cases.c")
     argv = [program, str(seed), str(CASES)]
-    out, report = run(mpi, folder, ranks, argv, **settings)
+    out, report = run_on_nodes(mpi, folder, ranks, argv, HAICHI_COLLECTIVES_AFTER="1", **settings)
     assert f"cases {CASES} wrong 0" in out
     assert out == mpi.run(ranks, argv, mpi.stock(), timeout=300).stdout
     return report
@@ -73,8 +54,9 @@ def test_random_exchanges_by_one_algorithm(mpi: Mpi, tmp_path: Path, algorithm: 
 
 def test_wrong_calls_are_the_library_s(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile(HERE / "neighbour_errors.c")
-    out, report = run(mpi, tmp_path, 4 if mpi.abi == "mpiabi" else 3, [program])
-    assert out == mpi.run(4 if mpi.abi == "mpiabi" else 3, [program]).stdout
+    ranks = 4 if mpi.abi == "mpiabi" else 3
+    out, report = run_on_nodes(mpi, tmp_path, ranks, [program], HAICHI_COLLECTIVES_AFTER="1")
+    assert out == mpi.run(ranks, [program]).stdout
     assert len(re.findall(r"^negative count: [1-9]", out, re.MULTILINE)) == 3
     assert [each.collective for each in report.collectives] == ["MPI_Neighbor_alltoallv"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import mpis
 import pytest
+from exchange_support import RANKS, first_mpi, run_on_nodes
 from haichi.report.load import load
 from haichi.report.model import Collective
 from mpis import Mpi
-from test_exchange import RANKS, first_mpi, placement_file
 from test_threads import ROUNDS
 
 HERE = Path(__file__).parent
@@ -23,20 +23,11 @@ def run(
     mpi: Mpi, folder: Path, ranks: int, argv: list[str | Path], **settings: str
 ) -> tuple[str, list[Collective]]:
     """Runs a program on several nodes; its output, and the report's nonblocking collectives."""
-    if not mpi.shim.exists():
-        pytest.skip(f"no {mpi.shim.name} in this build")
-    report = folder / "report.json"
-    env = mpi.preload(
-        HAICHI_PLACEMENT=placement_file(folder, ranks),
-        HAICHI_REPORT=str(report),
-        HAICHI_COLLECTIVES_NONBLOCKING="on",
-        **settings,
+    out, report = run_on_nodes(
+        mpi, folder, ranks, argv, HAICHI_COLLECTIVES_NONBLOCKING="on", **settings
     )
-    done = mpi.run(ranks, argv, env, timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
     blocking = ("MPI_Alltoall", "MPI_Alltoallv")
-    others = [each for each in load(report).collectives if each.collective not in blocking]
-    return done.stdout, others
+    return out, [each for each in report.collectives if each.collective not in blocking]
 
 
 @pytest.mark.parametrize("place", mpis.slow_but([1], range(4)))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import mpis
 import pytest
+from exchange_support import placement_file
 from haichi.export.model import Decisions
 from haichi.report.load import load, load_form
-from test_exchange import placement_file
 
 HERE = Path(__file__).parent
 # Locks inside the MPI library put most accesses of haichi's in order by chance: without the lock of
