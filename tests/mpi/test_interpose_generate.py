@@ -156,7 +156,9 @@ STOCK = f"began 0 size 0 1 rank 0 0 {REST}"
         ),
         ({"FAIL_AFTER": "look_at"}, STOCK.replace("topology 0 1", "topology 1 0")),
     ],
-    ids=lambda value: "-".join(f"{k}={v}" for k, v in value.items()) if value is dict else None,
+    ids=lambda value: (
+        "-".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else None
+    ),
 )
 def test_hooks_that_throw(small: tuple, env: dict[str, str], expected: str) -> None:
     """Nothing crosses the C edge and no function is done twice."""
