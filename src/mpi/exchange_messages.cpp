@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-#include "mpi/large_bytes.h"
+#include "plan/large_receives.h"
 
 namespace haichi::mpi {
 namespace {
@@ -65,7 +65,8 @@ std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vect
     const int from = block_of(step.from), to = block_of(step.to);
     if (step.kind == plan::Step::Kind::receive) receives.push_back(receive.with(step.peer, to));
     if (step.kind == plan::Step::Kind::send)
-      (step.from.size >= kLargeBytes ? messages : small).push_back(send.with(step.peer, from));
+      (step.from.size >= plan::kLargeBytes ? messages : small)
+          .push_back(send.with(step.peer, from));
     if (step.kind == plan::Step::Kind::copy) {
       receives.push_back(receive.with(peers.rank, to));
       small.push_back(send.with(peers.rank, from));

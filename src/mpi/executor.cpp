@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
-#include "mpi/large_bytes.h"
 #include "mpi/patience.h"
 
 namespace haichi::mpi {
@@ -103,18 +102,13 @@ Status Executor::start_send(const Step& step) {
   return {};
 }
 
-// Large messages stand back behind the sends that follow, until this rank would wait, and so do all
-// behind one that does: between two ranks receives match in their order.
 Status Executor::start_receive(const Step& step) {
-  if (step.to.size < kLargeBytes && standing_back_.empty()) return post(step);
-  standing_back_.push_back(step);
-  return {};
+  return standing_back_.hold(step) ? Status{} : post(step);
 }
 
 Status Executor::post_rest() {
-  for (const Step& step : standing_back_)
-    if (auto done = post(step); !done) return done;
-  standing_back_.clear();
+  while (!standing_back_.empty())
+    if (auto done = post(standing_back_.take()); !done) return done;
   return {};
 }
 
@@ -262,10 +256,7 @@ Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
   Step step;
   while (schedule.next(step)) {
     Status done;
-    const bool message = step.kind == Step::Kind::send || step.kind == Step::Kind::receive;
-    // Transfers are in order of their rounds.
-    if (!standing_back_.empty() && (!message || step.round != standing_back_.front().round))
-      done = post_rest();
+    if (standing_back_.due_before(step)) done = post_rest();
     if (!done) return done;
     switch (step.kind) {
       case Step::Kind::round:

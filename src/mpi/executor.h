@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "mpi/compat/waiting.h"
+#include "plan/large_receives.h"
 #include "plan/schedule.h"
 
 namespace haichi::mpi {
@@ -95,13 +96,13 @@ class Executor {
   plan::Buffers* buffers_ = nullptr;
   std::vector<MPI_Request> requests_;  // parallel to transfers_
   std::vector<Transfer> transfers_;
-  std::vector<plan::Step> standing_back_;  // receives of one round, not posted yet
-  std::vector<int> indices_;               // scratch of Testsome
-  std::vector<MPI_Status> statuses_;       // the same
-  bool truncated_ = false;                 // a message was, in this run
-  int sends_ = 0;                          // outstanding
-  int64_t packed_ = 0;                     // bytes of those of them that had to be packed
-  std::deque<ExchangeRecord> exchanges_;   // of the rounds whose end has not come, ascending
+  plan::LargeReceives standing_back_;     // of one round: transfers are in order of their rounds
+  std::vector<int> indices_;              // scratch of Testsome
+  std::vector<MPI_Status> statuses_;      // the same
+  bool truncated_ = false;                // a message was, in this run
+  int sends_ = 0;                         // outstanding
+  int64_t packed_ = 0;                    // bytes of those of them that had to be packed
+  std::deque<ExchangeRecord> exchanges_;  // of the rounds whose end has not come, ascending
 };
 
 }  // namespace haichi::mpi

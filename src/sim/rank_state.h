@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "plan/large_receives.h"
 #include "plan/schedule.h"
 #include "sim/time.h"
 
@@ -73,6 +74,7 @@ struct RankState {
   bool ended = false;    ///< the schedule has no more; the current step is the wait at its end
   bool arrived = false;  ///< at a meeting of its node that it has not waited for
   int64_t meetings = 0;  ///< come to so far
+  plan::LargeReceives standing_back;
   State state = State::resumes;
   int window = 0;
   int outstanding = 0;          ///< sends; counted only where a window asks for it, or rendezvous

@@ -145,6 +145,8 @@ class Run {
   }
 
   Status take(int r, RankState& rank) {
+    if (rank.standing_back.due_before(rank.step))
+      if (auto posted = post_rest(r, rank); !posted) return posted;
     switch (rank.step.kind) {
       case Step::Kind::send:
         note_exchange(r, rank, 0);
@@ -152,7 +154,7 @@ class Run {
       case Step::Kind::receive:
         rank.pending = false;
         note_exchange(r, rank, 0);
-        return post(r, rank);
+        return rank.standing_back.hold(rank.step) ? Status{} : post(r, rank, rank.step);
       case Step::Kind::copy:
         rank.pending = false;
         note_exchange(r, rank, rank.step.from.size);
@@ -210,6 +212,7 @@ class Run {
     if (auto fine = check(r, rank.step.peer, bytes); !fine) return fine;
     const Time begin = std::max(now_, rank.processor_free);
     if (rank.window > 0 && rank.outstanding_at(begin) >= rank.window) {
+      if (!rank.standing_back.empty()) return post_rest(r, rank);  // and the send is tried again
       rank.state = State::waits_to_send;
       if (!rank.departures.empty()) events_.set(uint32_t(r), rank.departures.front());
       return {};
@@ -256,11 +259,17 @@ class Run {
     ++rank.outstanding;
   }
 
-  Status post(int r, RankState& rank) {
-    const int64_t bytes = rank.step.to.size;
-    const int peer = rank.step.peer;
+  Status post_rest(int r, RankState& rank) {
+    while (!rank.standing_back.empty())
+      if (auto done = post(r, rank, rank.standing_back.take()); !done) return done;
+    return {};
+  }
+
+  Status post(int r, RankState& rank, const Step& step) {
+    const int64_t bytes = step.to.size;
+    const int peer = step.peer;
     if (auto fine = check(r, peer, bytes); !fine) return fine;
-    const auto round = int32_t(rank.step.round);
+    const auto round = int32_t(step.round);
     const Time posted = use_processor(r, from_nanoseconds(machine_.receive_ns));
     const auto arrived = matching_.offer(r, peer, Matching::Side::receive, {bytes, round});
     if (arrived && arrived->bytes != bytes) return mismatch(peer, arrived->bytes, r, bytes);

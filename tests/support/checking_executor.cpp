@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "plan/large_receives.h"
 #include "support/random_placement.h"
 
 namespace haichi::test {
@@ -69,9 +70,10 @@ struct Rank {
   bool arrived = false;         // at one that was not waited for
   int sends = 0;                // outstanding
   std::map<int64_t, int> open;  // sends outstanding and receives not matched, by round
-  std::list<Receive> receives;  // not waited for
-  std::optional<Step> access;   // of the file, begun and not waited for
-  bool accessed = false;        // it was carried out
+  plan::LargeReceives standing_back;
+  std::list<Receive> receives;              // not waited for
+  std::optional<Step> access;               // of the file, begun and not waited for
+  bool accessed = false;                    // it was carried out
   std::map<std::byte*, std::byte*> direct;  // begin -> end of what outstanding receives may write
 };
 
@@ -83,8 +85,13 @@ class Run {
         completion_(options.completion),
         tally_(tally),
         nodes_(options.nodes) {
+    // From which size on receives stand back: here every one, there only what is large.
+    constexpr int64_t kFrom[] = {1, 40, plan::kLargeBytes};
+    const int64_t from = kFrom[random_.below(3)];
     for (size_t r = 0; r < schedules.size(); ++r) {
-      ranks_.push_back({.schedule = schedules[r], .buffers = buffers[r]});
+      ranks_.push_back({.schedule = schedules[r],
+                        .buffers = buffers[r],
+                        .standing_back = plan::LargeReceives(from)});
       runnable_.push_back(int(r));
     }
     // Of 64 turns, how many the rank that moved last keeps: from fair turns to runs until blocked.
@@ -118,6 +125,8 @@ class Run {
       ++rank.steps;
       tally_.steps += !rank.ended;
     }
+    if (rank.standing_back.due_before(rank.step))
+      if (auto done = post_rest(r, rank); !done) return done;
     switch (rank.step.kind) {
       case Step::Kind::send:
         return send(r, rank);
@@ -142,7 +151,7 @@ class Run {
         *rank.step.sum = rank.buffers->node_sum(rank.step.cell);
         return {};
       case Step::Kind::receive:
-        return receive(r, rank);
+        return rank.standing_back.hold(rank.step) ? Status{} : receive(r, rank, rank.step);
       case Step::Kind::copy:
         return copy(r, rank);
       case Step::Kind::round:
@@ -184,8 +193,9 @@ class Run {
 
   Status send(int r, Rank& rank) {
     const int peer = rank.step.peer, window = rank.schedule->window();
-    if (auto fine = check(r, rank, rank.step.from, true); !fine) return fine;
+    if (auto fine = check(r, rank, rank.step, rank.step.from, true); !fine) return fine;
     if (window > 0 && rank.sends >= window) {
+      if (!rank.standing_back.empty()) return post_rest(r, rank);  // and the send is tried again
       rank.state = State::waits_to_send;
       return {};
     }
@@ -211,19 +221,24 @@ class Run {
     return match(r, issued, peer, *first);
   }
 
-  Status receive(int r, Rank& rank) {
-    const Slice& to = rank.step.to;
-    const int peer = rank.step.peer;
-    if (auto fine = check(r, rank, to, true); !fine) return fine;
-    Receive posted{peer,   rank.step.round, rank.steps - 1, to, rank.buffers->order_free(to),
-                   nullptr};
+  Status post_rest(int r, Rank& rank) {
+    while (!rank.standing_back.empty())
+      if (auto done = receive(r, rank, rank.standing_back.take()); !done) return done;
+    return {};
+  }
+
+  Status receive(int r, Rank& rank, const Step& step) {
+    const Slice& to = step.to;
+    const int peer = step.peer;
+    if (auto fine = check(r, rank, step, to, true); !fine) return fine;
+    Receive posted{peer, step.round, rank.steps - 1, to, rank.buffers->order_free(to), nullptr};
     if (posted.order_free && to.size > 0) posted.direct = rank.buffers->contiguous(to);
     if (posted.direct) {
       if (auto fine = reserve(r, rank, posted); !fine) return fine;
       std::fill_n(posted.direct, to.size, kPoison);  // until the wait they may be anything
     }
     rank.receives.push_back(std::move(posted));
-    ++rank.open[rank.step.round];
+    ++rank.open[step.round];
     Queue& queue = queues_[key(peer, r)];
     if (queue.sends.empty()) {
       queue.receives.push_back(&rank.receives.back());
@@ -293,7 +308,7 @@ class Run {
 
   Status copy(int r, Rank& rank) {
     const Slice &from = rank.step.from, &to = rank.step.to;
-    if (auto fine = check(r, rank, from, false); !fine) return fine;
+    if (auto fine = check(r, rank, rank.step, from, false); !fine) return fine;
     if (from.size != to.size)
       return fail(EMSGSIZE, "rank {} copies {} bytes to {} at step {}", r, from.size, to.size,
                   rank.steps - 1);
@@ -353,9 +368,9 @@ class Run {
     return {};
   }
 
-  Status check(int r, const Rank& rank, const Slice& slice, bool has_peer) const {
-    if (has_peer && (rank.step.peer < 0 || size_t(rank.step.peer) >= ranks_.size()))
-      return fail(EINVAL, "rank {} names peer {} of {} ranks at step {}", r, rank.step.peer,
+  Status check(int r, const Rank& rank, const Step& step, const Slice& slice, bool has_peer) const {
+    if (has_peer && (step.peer < 0 || size_t(step.peer) >= ranks_.size()))
+      return fail(EINVAL, "rank {} names peer {} of {} ranks at step {}", r, step.peer,
                   ranks_.size(), rank.steps - 1);
     if (slice.size < 0)
       return fail(EINVAL, "rank {} moves {} bytes at step {}", r, slice.size, rank.steps - 1);
