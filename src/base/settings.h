@@ -1,34 +1,42 @@
-// Every setting of haichi: one table gives the environment variable, the key of haichi.toml, the
-// listing of `haichi config` and the man page haichi-environment(7).
+// The values of all settings (settings_table.h), each with where it came from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/settings_table.h"
 
 namespace haichi {
 
-/// One row of the table. A setting's environment variable is `variable`; its key in haichi.toml is
-/// `key`; `hint` is the MPI_Info hint that overrides it for one file, or empty.
-struct Setting {
-  enum class Kind { flag, choice, integer, bytes, bytes_or_none, path, text };
-  std::string_view key;
-  std::string_view variable;
-  std::string_view hint;
-  Kind kind;
-  std::string_view fallback;  ///< default value, in the notation a user would write
-  std::string_view choices;   ///< for Kind::choice: the allowed words, separated by |
-  std::string_view help;      ///< one sentence, with the unit
-};
+/// A row of the table by its key, or any of them. A key that the table does not have, and the
+/// number of a setting that is a word, do not compile.
+class SettingKey {
+ public:
+  consteval SettingKey(const char* key) : row_(find_setting(key)) {
+    if (row_ == nullptr) throw "no setting has this key";
+  }
+  constexpr SettingKey(const Setting& row) : row_(&row) {}
+  constexpr size_t index() const { return size_t(row_ - std::begin(kSettings)); }
+  constexpr const Setting& row() const { return *row_; }
 
-/// The table, sorted by key.
-std::span<const Setting> settings_table();
+ private:
+  const Setting* row_;
+};
+class NumberKey : public SettingKey {
+ public:
+  consteval NumberKey(const char* key) : SettingKey(key) {
+    if (!row().counts()) throw "this setting is no number";
+  }
+  /// Precondition: it counts.
+  constexpr explicit NumberKey(const Setting& row) : SettingKey(row) {}
+};
 
 /// Whether `setting` takes `value`. The error's text says what is allowed and names no setting, so
 /// that the caller can say where the value stood.
@@ -42,11 +50,11 @@ class Settings {
   /// are listed there too.
   static Settings from_environment(const char* const* environment);
 
-  bool flag(std::string_view key) const;
-  int64_t number(std::string_view key) const;  ///< for integer and bytes
-  const std::string& text(std::string_view key) const;
-  /// "default", "environment" or "hint".
-  std::string_view source(std::string_view key) const;
+  bool flag(NumberKey key) const { return number(key) != 0; }
+  int64_t number(NumberKey key) const { return of(key).number; }
+  const std::string& text(SettingKey key) const { return of(key).text; }
+  /// "default", "environment", "hint" or "file system".
+  std::string_view source(SettingKey key) const { return of(key).source; }
 
   /// Overrides one setting, e.g. from an MPI_Info hint. Nothing changes on failure.
   Status set(std::string_view key, std::string_view value, std::string_view source);
@@ -60,7 +68,9 @@ class Settings {
     int64_t number = 0;
     std::string_view source = "default";
   };
-  using Values = std::vector<Value>;  // parallel to settings_table()
+  using Values = std::vector<Value>;  // parallel to kSettings
+  const Value& of(SettingKey key) const { return (*values_)[key.index()]; }
+
   /// Every file has settings of its own, mostly those of the job: copies share them until one
   /// differs.
   std::shared_ptr<Values> values_;

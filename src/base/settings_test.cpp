@@ -20,14 +20,14 @@ TEST(ParseBytes, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(SettingsTable, IsSortedByKeyAndDefaultsParse) {
-  const auto table = settings_table();
-  for (size_t i = 1; i < table.size(); ++i) EXPECT_LT(table[i - 1].key, table[i].key);
+  for (size_t i = 1; i < std::size(kSettings); ++i)
+    EXPECT_LT(kSettings[i - 1].key, kSettings[i].key);
   const char* const none[] = {nullptr};
   EXPECT_TRUE(Settings::from_environment(none).problems().empty());
 }
 
 TEST(CheckValue, SaysWhatIsAllowedAndNamesNoSetting) {
-  for (const Setting& row : settings_table()) {
+  for (const Setting& row : kSettings) {
     if (row.key == "io.order") {
       EXPECT_TRUE(check_value(row, "pairwise"));
       const auto bad = check_value(row, "sideways");

@@ -120,7 +120,7 @@ std::string config_as_manual() {
       "`haichi config` lists the values in force and where each came from. This page is printed by "
       "`haichi config --man`.\n\n"
       "## SETTINGS\n";
-  for (const Setting& s : settings_table()) {
+  for (const Setting& s : kSettings) {
     text += fmt::format("\n`{}`\n: {} Key `{}`, {}", s.variable, s.help, s.key, notation(s));
     if (!s.hint.empty()) text += fmt::format(", hint `{}`", s.hint);
     text +=

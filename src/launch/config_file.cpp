@@ -28,7 +28,7 @@ Status collect(const toml::table& table, const std::string& prefix, const std::s
   for (const auto& [part, node] : table) {
     const std::string key = prefix + std::string(part.str());
     const std::string place = fmt::format("{}:{}", name, node.source().begin.line);
-    const Setting* setting = setting_by_key(key);
+    const Setting* setting = find_setting(key);
     if (!setting && node.is_table()) {
       if (auto done = collect(*node.as_table(), key + ".", name, settings); !done) return done;
       continue;
@@ -149,14 +149,8 @@ Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::
   return settings;
 }
 
-const Setting* setting_by_key(std::string_view key) {
-  for (const Setting& row : settings_table())
-    if (row.key == key) return &row;
-  return nullptr;
-}
-
 const Setting* setting_by_variable(std::string_view variable) {
-  for (const Setting& row : settings_table())
+  for (const Setting& row : kSettings)
     if (row.variable == variable) return &row;
   return nullptr;
 }
@@ -167,7 +161,7 @@ const Setting* setting_near(std::string_view word) {
   // Two slips in a long name; anything else would guess a short name from another one.
   size_t least = std::min<size_t>(3, letters / 3 + 1);
   const Setting* best = nullptr;
-  for (const Setting& row : settings_table()) {
+  for (const Setting& row : kSettings) {
     const size_t edits = std::min(distance(word, row.key), distance(word, row.variable));
     if (edits < least) {
       least = edits;

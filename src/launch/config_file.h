@@ -55,8 +55,7 @@ std::string distrusted(const struct stat& folder, const struct stat& entry, cons
 /// `name:line:`.
 Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::string& name);
 
-/// The row of the settings table with this key or variable, or null.
-const Setting* setting_by_key(std::string_view key);
+/// The row of the settings table with this variable, or null.
 const Setting* setting_by_variable(std::string_view variable);
 
 /// The row whose key or variable is a slip or two away, to say "did you mean"; null if none is.

@@ -11,7 +11,7 @@ constexpr std::string_view kDefault = "default";
 constexpr std::string_view kEnvironment = "environment";
 
 Effective& row_of(EffectiveSettings& settings, const Setting* setting) {
-  return settings.rows[size_t(setting - settings_table().data())];
+  return settings.rows[size_t(setting - std::begin(kSettings))];
 }
 
 void take_environment(const Environment& environment, EffectiveSettings& settings) {
@@ -53,7 +53,7 @@ Status take_assignment(const std::string& assignment, EffectiveSettings& setting
   if (equals == assignment.npos)
     return fail(EINVAL, "--set {}: write it as key=value, e.g. io.order=rank", assignment);
   const std::string key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
-  const Setting* setting = setting_by_key(key);
+  const Setting* setting = find_setting(key);
   if (!setting) {
     const Setting* near = setting_near(key);
     return fail(EINVAL, "--set {}: unknown key{}; `haichi config` lists them all", assignment,
@@ -71,7 +71,7 @@ Result<EffectiveSettings> effective_settings(const Environment& environment,
                                              const std::vector<std::string>& assignments,
                                              const std::string& site) {
   EffectiveSettings settings;
-  for (const Setting& setting : settings_table())
+  for (const Setting& setting : kSettings)
     settings.rows.push_back({&setting, std::string(setting.fallback), std::string(kDefault), ""});
   // --set config=FILE names the file to read, so it is looked at before the others.
   Environment where = environment;

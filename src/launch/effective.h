@@ -21,7 +21,7 @@ struct Effective {
 };
 
 struct EffectiveSettings {
-  std::vector<Effective> rows;        ///< parallel to settings_table()
+  std::vector<Effective> rows;        ///< parallel to kSettings
   std::vector<std::string> warnings;  ///< unknown HAICHI_* variables, ignored files
   std::string file;                   ///< the haichi.toml that was read; empty if none
 };

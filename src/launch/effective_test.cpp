@@ -17,7 +17,7 @@ class EffectiveTest : public TestFiles {
   EffectiveTest() { environment_.set("HAICHI_CONFIG", ""); }
 
   const Effective& row(const EffectiveSettings& settings, std::string_view key) const {
-    return settings.rows[size_t(setting_by_key(key) - settings_table().data())];
+    return settings.rows[size_t(find_setting(key) - std::begin(kSettings))];
   }
 
   Environment environment_;
@@ -117,7 +117,7 @@ TEST_F(EffectiveTest, TomlReadsBack) {
 
 TEST_F(EffectiveTest, TheManualNamesEverySettingOnce) {
   const std::string manual = config_as_manual();
-  for (const Setting& setting : settings_table()) {
+  for (const Setting& setting : kSettings) {
     const std::string term = fmt::format("\n`{}`\n: ", setting.variable);
     const size_t at = manual.find(term);
     ASSERT_NE(at, manual.npos) << setting.variable;

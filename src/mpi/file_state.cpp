@@ -61,9 +61,9 @@ void FileState::take_hints(MPI_Info info) {
       (void)settings_.set("io.per_node", std::to_string(*each), "hint");
       continue;
     }
-    const auto known = std::find_if(settings_table().begin(), settings_table().end(),
+    const auto known = std::find_if(std::begin(kSettings), std::end(kSettings),
                                     [&](const Setting& s) { return s.hint == key; });
-    if (known == settings_table().end()) {
+    if (known == std::end(kSettings)) {
       auto& ignored = record.ignored_hints;
       const std::string hint = key + "=" + value;
       if (is_unserved_hint(key) && std::find(ignored.begin(), ignored.end(), hint) == ignored.end())
@@ -71,7 +71,7 @@ void FileState::take_hints(MPI_Info info) {
       continue;
     }
     // A program may hand on all hints of another file, which asks for nothing.
-    if (settings_.text(known->key) == value) continue;
+    if (settings_.text(*known) == value) continue;
     if (auto done = settings_.set(known->key, value, "hint"); !done)
       runtime.note(fmt::format("{}: hint {}", path, done.error().text));
   }
@@ -84,8 +84,8 @@ void FileState::forget_refusals() {
 void FileState::complete_record() {
   const report::Flattening views = view.flattening();
   record.flattening.note_view(views.view_blocks, views.view_bytes);
-  for (const Setting& row : settings_table())
-    if (!row.hint.empty()) record.hints[std::string(row.hint)] = settings_.text(row.key);
+  for (const Setting& row : kSettings)
+    if (!row.hint.empty()) record.hints[std::string(row.hint)] = settings_.text(row);
   if (const std::string list = config_list(); !list.empty()) record.hints["cb_config_list"] = list;
 }
 
@@ -110,9 +110,9 @@ void FileState::take_agreed(bool all_off, const Striping& striping) {
 }
 
 void FileState::take_striping(const Striping& striping) {
-  auto take = [&](std::string_view key, int64_t value) {
+  auto take = [&](SettingKey key, int64_t value) {
     if (settings_.source(key) != "environment")
-      (void)settings_.set(key, std::to_string(value), "file system");
+      (void)settings_.set(key.row().key, std::to_string(value), "file system");
   };
   take("io.stripe_unit", striping.unit);
   take("io.stripes", striping.count);
@@ -120,13 +120,13 @@ void FileState::take_striping(const Striping& striping) {
 }
 
 void FileState::give_hints(MPI_Info info) const {
-  for (const Setting& row : settings_table()) {
+  for (const Setting& row : kSettings) {
     if (row.hint.empty()) continue;
-    std::string value = settings_.text(row.key);
+    std::string value = settings_.text(row);
     if (row.key == "io.aggregators")
       value = std::to_string(mpiio::aggregators_for(placement, options()).ranks.size());
     if (row.kind == Setting::Kind::bytes || row.kind == Setting::Kind::bytes_or_none)
-      value = std::to_string(settings_.number(row.key));
+      value = std::to_string(settings_.number(NumberKey(row)));
     if (row.key == "io.buffer") value = std::to_string(options().buffer);
     // A stripe size or count of 0 means "not given": then the key is not there, as without haichi.
     if (value == "0" && row.hint.starts_with("striping")) continue;
@@ -281,7 +281,7 @@ mpiio::AggregatorFile FileState::aggregator_file() {
 std::string FileState::settings_refusal(mpiio::Direction direction) const {
   const bool writing = direction == mpiio::Direction::write;
   if (switched_off()) return "switched off by io.enable";
-  if (settings_.text(writing ? "io.write" : "io.read") == "disable")
+  if ((writing ? settings_.text("io.write") : settings_.text("io.read")) == "disable")
     return writing ? "romio_cb_write is disable" : "romio_cb_read is disable";
   return "";
 }

@@ -47,9 +47,9 @@ void take_for_spawned(Settings& settings) {
 /// the environment on.
 std::string collect(const Settings& settings) {
   std::string text;
-  for (const Setting& row : settings_table())
-    if (settings.source(row.key) != "default")
-      text += fmt::format("{}={}\n", row.key, settings.text(row.key));
+  for (const Setting& row : kSettings)
+    if (settings.source(row) != "default")
+      text += fmt::format("{}={}\n", row.key, settings.text(row));
   return text;
 }
 
@@ -63,8 +63,7 @@ bool share(std::string& text) {
 }
 
 Settings spread(std::string_view text) {
-  const char* const nothing[] = {nullptr};
-  Settings settings = Settings::from_environment(nothing);
+  Settings settings = Settings::from_environment(nullptr);
   while (!text.empty()) {
     const size_t end = text.find('\n'), equals = text.find('=');
     (void)settings.set(text.substr(0, equals), text.substr(equals + 1, end - equals - 1),

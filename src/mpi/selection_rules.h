@@ -16,7 +16,7 @@ enum class TrialsAre : unsigned char { budgeted, asked_for };
 /// `budget`: the setting that says per cent of what trials may cost.
 inline collectives::SelectionRules selection_rules(const Settings& settings,
                                                    TrialsAre trials = TrialsAre::budgeted,
-                                                   std::string_view budget = "collectives.budget") {
+                                                   NumberKey budget = "collectives.budget") {
   collectives::SelectionRules rules;
   rules.rounds = int(std::clamp<int64_t>(settings.number("collectives.rounds"), 1, 1000));
   const auto per_cent = std::max<int64_t>(0, settings.number(budget));

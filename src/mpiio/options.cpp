@@ -19,7 +19,7 @@ Choice choice_of(std::string_view word) {
   return word == "on" ? Choice::on : Choice::off;
 }
 
-int whole(const Settings& settings, std::string_view key) {
+int whole(const Settings& settings, NumberKey key) {
   return int(std::min<int64_t>(settings.number(key), INT32_MAX));
 }
 

@@ -160,10 +160,9 @@ class Merger {
 
 json settings_list(const Settings& settings) {
   json list = json::array();
-  for (const Setting& row : settings_table())
-    list.push_back({{"key", row.key},
-                    {"value", settings.text(row.key)},
-                    {"source", settings.source(row.key)}});
+  for (const Setting& row : kSettings)
+    list.push_back(
+        {{"key", row.key}, {"value", settings.text(row)}, {"source", settings.source(row)}});
   return list;
 }
 
