@@ -39,10 +39,11 @@ function(haichi_precompiled target owner)
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
-  # The first for ccache, if somebody has it (with sloppiness=pch_defines,time_macros). The second:
+  # The first for ccache, if somebody has it (with sloppiness=pch_defines,time_macros). The others:
   # GCC 12 is wrong about std::string (its bug 105651), and a precompiled one is no system header.
   target_compile_options(${target} PRIVATE
-                         $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess -Wno-restrict>)
+                         $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess -Wno-restrict -Wno-array-bounds
+                         -Wno-stringop-overread>)
 endfunction()
 # It defines what the others only use.
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cpp

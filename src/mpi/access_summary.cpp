@@ -18,8 +18,9 @@ using namespace summary;
 
 /// Of all hints that decide what the ranks do together. Not negative.
 int64_t fingerprint_of_hints(const FileState& state) {
-  const uint64_t more = uint64_t(state.holes()) * 2 + uint64_t(state.may_be_library());
-  return int64_t((fingerprint(state.options()) ^ (more * 0x9e3779b97f4a7c15u)) >> 1);
+  const uint64_t more =
+      uint64_t(state.options.holes()) * 2 + uint64_t(state.options.may_be_library());
+  return int64_t((fingerprint(state.options.two_phase()) ^ (more * 0x9e3779b97f4a7c15u)) >> 1);
 }
 
 void enter(Entries& own, FileState& state, const Request& request, mpiio::Direction direction) {
@@ -35,7 +36,7 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
   own[minus_hull_end] = access.empty() ? 0 : -hull.end;
   own[minus_most] = -size;
   own[minus_slot] = state.slot > 0 && !Presence::some_unknown() ? -state.slot : 0;
-  own[off] = state.switched_off();
+  own[off] = state.options.switched_off();
   const Striping striping = state.rank == 0 ? state.striping().value_or(Striping{}) : Striping{};
   own[minus_stripe] = -striping.unit;
   own[minus_stripes] = -striping.count;

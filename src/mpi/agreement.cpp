@@ -94,7 +94,7 @@ Announcement announce(FileState& state, mpiio::Direction direction, const mpiio:
   const mpiio::AggregatorFile file = state.aggregator_file();
   // Where the file ends matters to who reads, and one rank of each node is enough to ask.
   struct stat facts;
-  if (direction == mpiio::Direction::read && file.fd >= 0 && state.is_aggregator() &&
+  if (direction == mpiio::Direction::read && file.fd >= 0 && state.options.aggregates(state.rank) &&
       file.os->fstat(file.fd, &facts) == 0)
     a.file_size = facts.st_size;
   return a;
@@ -112,7 +112,7 @@ void take_total(Agreement& agreed, const mpiio::NodeWord& total) {
 Result<Agreement> agree_by_nodes(FileState& state, const Announcement& own) {
   Agreement agreed;
   agreed.by_nodes = std::make_unique<mpiio::NodeAgreement>(state.placement, state.rank, own,
-                                                           state.aggregator_ranks());
+                                                           state.options.aggregators().ranks);
   mpiio::NodeAgreement& talks = *agreed.by_nodes;
   if (auto done =
           Executor(state.comm, kNodeTag, nullptr, nullptr, state.waiting()).run(talks, talks);

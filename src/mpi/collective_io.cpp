@@ -39,9 +39,9 @@ void describe(report::CallRecord& record, const FileState& state, const AccessSu
 /// its shape took.
 mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
                         const AccessSummary& summary) {
-  const mpiio::TwoPhaseOptions options = state.options();
+  const mpiio::TwoPhaseOptions options = state.options.two_phase();
   const mpiio::Demand& demand = summary.demand;
-  const bool may_be_library = state.may_be_library();
+  const bool may_be_library = state.options.may_be_library();
   const bool split = call.form == AccessForm::split;
   const mpiio::LibraryFileIo library = library_file_io().in_access(split);
   const mpiio::WayChoice model =
@@ -58,8 +58,8 @@ mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
 /// Whether ranks may fill holes while each accesses the file alone. Where their parts interleave,
 /// so do the holes: each would wait for the others.
 bool may_fill(const FileState& state, const AccessSummary& summary) {
-  return summary.some_fill && !summary.library_writes && state.holes() == mpiio::Holes::automatic &&
-         summary.demand.apart();
+  return summary.some_fill && !summary.library_writes &&
+         state.options.holes() == mpiio::Holes::automatic && summary.demand.apart();
 }
 
 /// Each rank for itself; an error is the rank's own. Nobody waits for another, unless somebody
@@ -86,7 +86,7 @@ CollectiveOutcome access_unasked(MPI_File file, FileState& state, const Collecti
   const int64_t begin_ns = now_ns();
   Request request = request_of(
       file, state, call,
-      state.has_descriptor() ? state.settings_refusal(call.direction) : std::string(kNoDescriptor));
+      state.has_descriptor() ? state.options.refusal(call.direction) : std::string(kNoDescriptor));
   CollectiveOutcome outcome;
   if (request.refusal.empty()) {
     CallTrace trace(state, record);
@@ -158,7 +158,7 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   if (alone) return access_unasked(file, state, call);
   report::CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
-  Request request = request_of(file, state, call, state.settings_refusal(call.direction));
+  Request request = request_of(file, state, call, state.options.refusal(call.direction));
   CallTrace trace(state, record);
   const auto summary = summarize(state, request, call.direction);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);

@@ -36,7 +36,7 @@ std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
 }  // namespace
 
 TunedAccess::TunedAccess(FileState& state) : state_(state) {
-  if (!state.group->tuning || !state.wants_tuning()) return;
+  if (!state.group->tuning || !state.options.wants_tuning()) return;
   turn_ = std::unique_lock(state.group->tuning->mutex, std::try_to_lock);
   if (turn_) announced_ = state.group->tuning->tuner.told();
 }

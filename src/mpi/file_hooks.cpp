@@ -11,6 +11,8 @@
 #include "mpi/end_job.h"
 #include "mpi/file_group.h"
 #include "mpi/file_state.h"
+#include "mpi/file_table.h"
+#include "mpi/posix_path.h"
 #include "mpi/presence.h"
 #include "report/kept.h"
 
@@ -153,7 +155,7 @@ int on_File_get_info(MPI_File fh, MPI_Info* info) {
   const int result = real().File_get_info(fh, info);
   if (const auto state = FileTable::get().find(fh); state && result == MPI_SUCCESS) {
     const std::lock_guard guard(state->mutex);
-    state->give_hints(*info);
+    state->options.give_hints(*info);
   }
   return result;
 }

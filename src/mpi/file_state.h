@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,21 +12,19 @@
 #include <vector>
 
 #include "base/lustre.h"
-#include "base/settings.h"
 #include "mpi/backlog.h"
 #include "mpi/file_group.h"
+#include "mpi/file_memory.h"
+#include "mpi/file_options.h"
 #include "mpi/file_pointer.h"
 #include "mpi/file_view.h"
-#include "mpi/node_memory.h"
 #include "mpi/outcome.h"
 #include "mpi/own_descriptor.h"
 #include "mpi/presence.h"
 #include "mpi/runtime.h"
 #include "mpi/turn.h"
-#include "mpiio/access.h"
 #include "mpiio/collective_buffer.h"
 #include "mpiio/doze.h"
-#include "mpiio/two_phase.h"
 #include "placement/placement.h"
 #include "report/records.h"
 
@@ -62,20 +59,15 @@ struct SplitAccess {
 class FileState : public std::enable_shared_from_this<FileState> {
  public:
   FileState(std::shared_ptr<FileGroup> group, std::string path, int amode);
-  ~FileState();
   FileState(const FileState&) = delete;
   FileState& operator=(const FileState&) = delete;
 
   /// Takes the hints that haichi knows from an info object; bad values are noted and ignored.
   void take_hints(MPI_Info info);
-  /// Takes how the file is striped, as its file system says: the hints only asked for it.
-  void take_striping(const Striping& striping);
   /// What this rank's descriptor tells of it; asked for once.
   std::optional<Striping> striping();
   /// What the first agreement of the ranks tells of the file.
   void take_agreed(bool all_off, const Striping& striping);
-  /// Writes the hints in force into an info object of MPI_File_get_info.
-  void give_hints(MPI_Info info) const;
   /// For the report, before the file is closed: what is known of the handle as a whole.
   void complete_record();
   /// False, with a note, if this rank cannot have a descriptor of its own. Opens it if need be.
@@ -84,47 +76,15 @@ class FileState : public std::enable_shared_from_this<FileState> {
   void note_descriptor_written() { descriptor_.note_written(); }
   Status close_descriptor() { return descriptor_.close(); }
   /// False if this rank is an aggregator under the options in force and has no descriptor.
-  bool ready_as_aggregator() { return has_descriptor() || !is_aggregator(); }
-
-  /// Memory of this rank alone, as much as the collective buffer; kept while the file is open.
-  std::byte* own_memory() const { return own_memory_.get(); }
-  /// Where an access finds the windows of the aggregators that it can reach.
-  struct Windows {
-    std::vector<std::byte*> of_aggregator;  ///< as CollectiveBuffer::Config::windows
-    NodeMeeting* meeting = nullptr;         ///< null if the node shares no memory
-    std::byte* streams = nullptr;           ///< of NodeStreams, if the node has any
-    bool streaming = false;                 ///< nodes have streams; equal on all ranks
-  };
-  /// Collective over the ranks of the node if the plan shares, over those of the file if it
-  /// streams.
-  Windows windows(const mpiio::TwoPhasePlan& plan, const mpiio::NodeStreams& node_streams);
-  /// Largest collective buffer, up to `asked`, with which this rank can carry out an access of
-  /// `bytes` of its own; 0 if not even a small one fits. Asked before the ranks depend on
-  /// each other: a rank that runs out of memory in the middle of an exchange makes all others wait.
-  int64_t affordable_window(int64_t bytes, int64_t asked);
-
-  /// Number of aggregators and the rest as the hints say; equal on all ranks if the hints are.
-  mpiio::TwoPhaseOptions options() const;
-  const plan::Aggregators& aggregators();
-  const std::vector<int>& aggregator_ranks() { return aggregators().ranks; }
-  bool is_aggregator();
+  bool ready_as_aggregator() { return has_descriptor() || !options.aggregates(rank); }
+  /// What the file is accessed through.
   mpiio::AggregatorFile aggregator_file();
-  mpiio::Holes holes() const;
-  /// Why collective accesses in this direction are passed through, or empty: settings and hints,
-  /// which may differ between ranks, ...
-  std::string settings_refusal(mpiio::Direction direction) const;
-  /// ... and what is the same on all ranks by the rules of MPI: modes and representation.
+
+  /// Why collective accesses in this direction are passed through, or empty: what is the same on
+  /// all ranks by the rules of MPI, modes and representation.
   std::string common_refusal(mpiio::Direction direction) const;
-  bool switched_off() const { return settings_.text("io.enable") != "on"; }
   /// All accesses are the MPI library's, by no word of the ranks; what they take is recorded.
   bool observes() const { return runtime.observes; }
-  /// Order and window of exchanges may be chosen by trial: that is asked for, and nobody named one
-  /// of them.
-  bool wants_tuning() const;
-  /// Whether the MPI library's own way is a candidate.
-  bool may_be_library() const { return settings_.text("io.library") == "on"; }
-  /// Whether nonblocking accesses are to be carried out behind the program.
-  bool wants_thread_behind() const { return settings_.text("io.nonblocking") == "thread"; }
 
   /// For the report: what is kept of the program's memory type in a call, and of other ranks'
   /// accesses.
@@ -143,6 +103,8 @@ class FileState : public std::enable_shared_from_this<FileState> {
 
   FileView view;
   FilePointer pointer;
+  FileOptions options;
+  FileMemory memory;
 
   /// All ranks were told at open to leave the file alone; found out by the first agreement.
   bool handed_back = false;
@@ -161,12 +123,8 @@ class FileState : public std::enable_shared_from_this<FileState> {
   /// Before any write of the program's: where a second thread begins to write, everybody is told
   /// that this rank may write while others are in a collective access.
   void note_writer();
-  /// True where several threads may call a library that gets on with its nonblocking file requests
-  /// safely only in a call that waits: Open MPI's MPI_Test and MPI_Iprobe walk the list of them
-  /// beside a thread that completes one.
-  bool must_wait_in_library() const;
   Waiting waiting() const {
-    return must_wait_in_library() ? Waiting::in_the_library : Waiting::polling;
+    return must_wait_in_library(runtime) ? Waiting::in_the_library : Waiting::polling;
   }
   /// Of a collective access of haichi's, or a nonblocking call of the library's.
   Turn take_turn();
@@ -180,57 +138,13 @@ class FileState : public std::enable_shared_from_this<FileState> {
   report::FileRecord record;
 
  private:
-  std::string config_list() const;
-  void share_with_node(size_t bytes);
-  bool agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine);
-
   std::mutex turn_;                            // between threads, see take_turn()
   std::atomic<const void*> writer_ = nullptr;  // the thread that writes
   std::unique_ptr<Presence> second_writer_;    // under `mutex`
   bool agreed_ = false;                        // take_agreed() was called
-  Settings settings_;
   OwnDescriptor descriptor_;
   std::atomic<bool> descriptor_refused_ = false;
   mutable mpiio::LockPatience patience_;
-  std::unique_ptr<std::byte[]> own_memory_;
-  int64_t own_capacity_ = 0;
-  std::unique_ptr<NodeMemory> node_memory_;
-  bool node_memory_refused_ = false;
-  /// What decides how much memory the ranks of each node have in common.
-  struct MemoryAsked {
-    int64_t window_bytes = 0;
-    int64_t stream_part = 0;
-    bool shares = false;
-    std::vector<int> aggregators;
-    friend bool operator==(const MemoryAsked&, const MemoryAsked&) = default;
-  };
-  MemoryAsked memory_asked_;       // of the last access
-  bool streams_agreed_ = false;    // of that one: all nodes have got what they need for streams
-  plan::Aggregators aggregators_;  // of the options in force; none: to be computed
 };
-
-/// The open files of this process.
-class FileTable {
- public:
-  static FileTable& get();
-  /// `state`: null if haichi does not handle the file; `presence`: null if nobody has to know.
-  void add(MPI_File file, std::shared_ptr<FileState> state, std::unique_ptr<Presence> presence);
-  /// Null if haichi does not handle the file.
-  std::shared_ptr<FileState> find(MPI_File file);
-  /// The state of a file that is about to be closed.
-  std::shared_ptr<FileState> remove(MPI_File file);
-
- private:
-  struct Entry {
-    std::shared_ptr<FileState> state;
-    std::unique_ptr<Presence> presence;
-  };
-  std::mutex mutex_;
-  std::map<MPI_File, Entry> files_;
-};
-
-/// The path that the operating system knows a file by: without a prefix that names a plain POSIX
-/// driver of ROMIO (ufs:, lustre:, xfs:). Nothing if the prefix names any other driver.
-std::optional<std::string> posix_path(std::string_view filename);
 
 }  // namespace haichi::mpi

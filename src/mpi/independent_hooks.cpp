@@ -8,6 +8,7 @@
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/file_state.h"
+#include "mpi/file_table.h"
 
 namespace haichi::mpi {
 namespace {

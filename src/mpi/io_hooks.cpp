@@ -4,6 +4,7 @@
 #include "generated/real.h"
 #include "mpi/access_clock.h"
 #include "mpi/collective_io.h"
+#include "mpi/file_table.h"
 
 namespace haichi::mpi {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "generated/real.h"
 #include "mpi/call_trace.h"
+#include "mpi/file_table.h"
 #include "mpi/operations.h"
 #include "mpi/outcome.h"
 #include "mpi/own_part_io.h"

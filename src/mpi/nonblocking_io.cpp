@@ -42,7 +42,7 @@ void describe(report::CallRecord& record, const FileState& state, const Collecti
 
 /// Who is to carry out the call behind the program; null: nobody, it is to be done in the call.
 TaskQueue* thread_for(FileState& state, const Request& request) {
-  if (!state.wants_thread_behind() || !request.refusal.empty() || request.access.empty())
+  if (!state.options.wants_thread_behind() || !request.refusal.empty() || request.access.empty())
     return nullptr;
   return state.runtime.behind_program();
 }
@@ -75,7 +75,7 @@ bool library_does_it(const FileState& state) {
 /// Why this rank leaves its part to the library's independent call, or empty.
 std::string own_refusal(FileState& state) {
   if (!state.has_descriptor()) return std::string(kNoDescriptor);
-  if (state.switched_off()) return "switched off by io.enable";
+  if (state.options.switched_off()) return "switched off by io.enable";
   return "";
 }
 

@@ -2,6 +2,7 @@
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "mpi/access_clock.h"
+#include "mpi/file_table.h"
 #include "mpi/ordered_io.h"
 
 namespace haichi::mpi {

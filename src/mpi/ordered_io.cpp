@@ -38,7 +38,7 @@ Part own_part(MPI_File file, FileState& state, const CollectiveCall& call) {
   if (!shape || etype_size == 0 || call.count < 0 ||
       __builtin_mul_overflow(call.count, shape->size(), &bytes))
     return {0, INT64_MAX};
-  return {bytes / etype_size, state.may_be_library() ? bytes : INT64_MAX};
+  return {bytes / etype_size, state.options.may_be_library() ? bytes : INT64_MAX};
 }
 
 /// The library is asked only where it has a shared pointer: its answer may be a call of the file's
@@ -47,7 +47,7 @@ MPI_Offset shared_position(MPI_File file, FileState& state, const CollectiveCall
   const std::lock_guard guard(state.mutex);
   MPI_Offset position = -1;
   if (!state.common_refusal(call.direction).empty() ||
-      !state.settings_refusal(call.direction).empty() ||
+      !state.options.refusal(call.direction).empty() ||
       real().File_get_position_shared(file, &position) != MPI_SUCCESS)
     return -1;
   return position;

@@ -7,6 +7,7 @@
 #include "generated/real.h"
 #include "mpi/access_clock.h"
 #include "mpi/collective_io.h"
+#include "mpi/file_table.h"
 #include "mpi/ordered_io.h"
 
 namespace haichi::mpi {

@@ -28,7 +28,7 @@ using mpiio::Direction;
 /// program. See "Nonblocking writes of the library" in docs/notes.md.
 mpiio::Holes holes_to_leave(const FileState& state, Direction direction, bool library_writes,
                             report::CallRecord& record) {
-  if (direction == Direction::read || !library_writes) return state.holes();
+  if (direction == Direction::read || !library_writes) return state.options.holes();
   if (state.rank == 0)
     record.why.emplace_back(
         "pieces are written one by one: nonblocking writes of the MPI library may be under way");
@@ -39,7 +39,7 @@ void describe(report::CallRecord& record, const FileState& state, const mpiio::T
   if (state.rank != 0) return;
   for (const int rank : plan.aggregators.ranks)
     record.aggregators.push_back(state.world_rank[size_t(rank)]);
-  record.layout = name_of(state.options().layout);
+  record.layout = name_of(state.options.two_phase().layout);
   record.order = name_of(plan.order);
   record.window = plan.window;
   record.cycles = plan.domains.cycles();
@@ -53,7 +53,9 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                         mpiio::Holes holes, int64_t slot, report::CallRecord& record,
                         CallTrace& trace) {
   const mpiio::NodeStreams streams(state.placement, plan);
-  const FileState::Windows windows = state.windows(plan, streams);
+  const FileMemory::Windows windows = state.memory.windows(plan, streams);
+  if (!windows.refusal.empty())
+    state.runtime.note(fmt::format("{}: {}; they send messages", state.path, windows.refusal));
   if (windows.meeting && state.rank == 0)
     record.why.emplace_back("ranks and aggregators of one node share memory: copies, no messages");
   if (plan.stream_part > 0 && !windows.streaming && state.rank == 0)
@@ -128,8 +130,8 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
              TunedAccess& tuning, report::CallRecord& record, CallTrace& trace) {
   const int64_t limit =
       call.direction == Direction::read ? std::max<int64_t>(0, agreed.file_size) : INT64_MAX;
-  mpiio::TwoPhaseOptions options = state.options();
-  options.chosen = &state.aggregators();
+  mpiio::TwoPhaseOptions options = state.options.two_phase();
+  options.chosen = &state.options.aggregators();
   options.buffer = std::min(options.buffer, agreed.window);
   std::vector<mpiio::Access> announced;
   auto planned = agreed.by_nodes
@@ -140,7 +142,7 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
   request.access.clip(limit);
   tuning.choose(plan, agreed.tunings, summary.demand.bytes);
   describe(record, state, plan);
-  if (!agreed.by_nodes && announced.empty() && state.is_aggregator()) {
+  if (!agreed.by_nodes && announced.empty() && state.options.aggregates(state.rank)) {
     auto decoded = announced_accesses(agreed.all, limit);
     if (!decoded) return noted(state, decoded.error());
     announced = std::move(*decoded);
@@ -228,11 +230,11 @@ CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Re
   const int64_t begin_ns = now_ns();
   TunedAccess tuning(state);
   // Whether there is memory is found out before the ranks depend on each other.
-  mpiio::TwoPhaseOptions options = state.options();
-  options.chosen = &state.aggregators();
-  const int64_t window =
-      state.affordable_window(request.access.end() - request.access.begin(),
-                              mpiio::buffer_needed(state.placement, options, summary.demand.hull));
+  mpiio::TwoPhaseOptions options = state.options.two_phase();
+  options.chosen = &state.options.aggregators();
+  const int64_t window = state.memory.affordable_window(
+      state.options.aggregates(state.rank), request.access.end() - request.access.begin(),
+      mpiio::buffer_needed(state.placement, options, summary.demand.hull));
   Announcement own = announce(state, call.direction, request.access, window);
   own.tuning = tuning.announced();
   const auto agreed = agree_or_abort(state, call, own);
