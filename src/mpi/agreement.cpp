@@ -80,9 +80,9 @@ uint64_t fingerprint(const mpiio::TwoPhaseOptions& o) {
   uint64_t hash = 14695981039346656037ull;  // FNV-1a
   for (const int64_t part :
        {int64_t(o.layout), int64_t(o.order), int64_t(o.aggregators), int64_t(o.per_node),
-        int64_t(o.window), o.buffer, o.stripe_unit, int64_t(o.stripes), int64_t(o.may_go_direct),
-        int64_t(o.may_share), int64_t(o.may_shrink), int64_t(o.keep_local), int64_t(o.file_thread),
-        int64_t(o.node_streams)})
+        int64_t(o.max_outstanding), o.buffer, o.stripe_unit, int64_t(o.stripes),
+        int64_t(o.may_go_direct), int64_t(o.may_share), int64_t(o.may_shrink),
+        int64_t(o.keep_local), int64_t(o.file_thread), int64_t(o.node_streams)})
     hash = (hash ^ uint64_t(part)) * 1099511628211ull;
   return hash;
 }

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/compat/handles.h"
-#include "mpi/end_job.h"
 #include "mpi/exchange_buffers.h"
 #include "mpi/executor.h"
 #include "plan/split_messages.h"
@@ -137,7 +137,7 @@ Status by_schedule_or_abort(CommState& state, const ExchangeCall& call,
     return by_schedule(state, call, candidate);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "out of memory in the middle of {}; the job ends", call.collective);
-    end_job(kOutOfMemoryExit);
+    abort_job(kOutOfMemoryExit);
     return {};
   }
 }

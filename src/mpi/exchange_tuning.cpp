@@ -18,7 +18,7 @@ constexpr int kCyclesUnderWay = 2;
 
 /// True if the plan has messages between nodes, as far as that is known.
 bool crosses(const placement::Placement& placement, const mpiio::TwoPhasePlan& plan) {
-  return placement.nodes() > 1 && plan.domains.cycles() > 0 && plan.must_cross != 0;
+  return placement.nodes() > 1 && plan.domains.cycles() > 0 && plan.min_internode_bytes != 0;
 }
 
 std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
@@ -30,7 +30,7 @@ std::vector<OrderWindow> pairs_of(const placement::Placement& placement,
   return plan::pairs_to_try(
       placement,
       {writing ? ranks : aggregators, writing ? aggregators : ranks, !plan.shares, kCyclesUnderWay},
-      {plan.order, plan.window});
+      {plan.order, plan.max_outstanding});
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void TunedAccess::choose(mpiio::TwoPhasePlan& plan, const Tunings& all, int64_t 
   const TunedExchange* tuned = group.tuner.find(key);
   if (tuned == nullptr) tuned = &group.tuner.begin(key, pairs_of(state_.placement, plan));
   const OrderWindow pair = tuned->next();
-  mpiio::issue_otherwise(plan, pair.order, pair.window, group.tuner.why_next(key));
+  mpiio::override_issue_order(plan, pair.order, pair.window, group.tuner.why_next(key));
   key_ = key;
 }
 

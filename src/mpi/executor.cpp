@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "generated/real.h"
+#include "mpi/backoff.h"
 #include "mpi/compat/handles.h"
-#include "mpi/patience.h"
 
 namespace haichi::mpi {
 
@@ -201,11 +201,11 @@ template <class Done>
 Status Executor::wait_until(Done&& done) {
   if (done()) return {};
   if (auto posted = post_rest(); !posted) return posted;
-  Patience patience;
+  Backoff backoff;
   while (!done()) {
     bool any;
     if (auto moved = progress(any); !moved) return moved;
-    any ? patience.reset() : patience.idle();
+    any ? backoff.reset() : backoff.idle();
   }
   return {};
 }
@@ -252,7 +252,7 @@ Status Executor::run(plan::Schedule& schedule, plan::Buffers& buffers) {
 Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
   buffers_ = &buffers;
   truncated_ = false;
-  const int window = schedule.window();
+  const int window = schedule.max_outstanding();
   Step step;
   while (schedule.next(step)) {
     Status done;

@@ -6,9 +6,9 @@
 
 #include "base/log.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
-#include "mpi/end_job.h"
 #include "mpi/private_comm.h"
 #include "mpi/summary_entries.h"
 #include "mpi/tuning_group.h"
@@ -78,7 +78,7 @@ std::shared_ptr<FileGroup> group_of_all(Runtime& runtime, MPI_Comm own) {
   auto group = own_group(runtime, own, ranks_of_world());
   if (!group) {
     log(LogLevel::error, "out of memory when a file is opened; the job ends");
-    end_job(kOutOfMemoryExit);
+    abort_job(kOutOfMemoryExit);
     return nullptr;
   }
   group->id_ = kIdOfAll;

@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/access_request.h"
 #include "mpi/compat/handles.h"
-#include "mpi/end_job.h"
 #include "mpi/file_group.h"
 #include "mpi/file_state.h"
 #include "mpi/file_table.h"
@@ -64,7 +64,7 @@ std::shared_ptr<FileState> make_state_or_abort(const std::shared_ptr<FileGroup>&
     return make_state(group, filename, amode, info);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory when it is opened; the job ends", filename);
-    end_job(kOutOfMemoryExit);
+    abort_job(kOutOfMemoryExit);
     return nullptr;
   }
 }

@@ -48,7 +48,7 @@ FileMemory::Windows FileMemory::windows(const mpiio::TwoPhasePlan& plan,
     if (placement_.same_node(all[a], rank_)) here.push_back(int(a));
     if (all[a] == rank_) result.of_aggregator[a] = own_.get();
   }
-  const int64_t windows = aligned(int64_t(here.size()) * plan.windows * plan.window_bytes);
+  const int64_t windows = aligned(int64_t(here.size()) * plan.cb_slots * plan.cb_slot_bytes);
   const int64_t streamed = streams.memory_of(placement_.node_of(rank_));
   if (plan.shares) result.refusal = share_with_node(size_t(windows + streamed));
   result.streaming = agree_on_streams(plan, streamed == 0 || common_);
@@ -57,14 +57,14 @@ FileMemory::Windows FileMemory::windows(const mpiio::TwoPhasePlan& plan,
   result.streams = common_->data() + windows;
   for (size_t i = 0; i < here.size(); ++i)
     result.of_aggregator[size_t(here[i])] =
-        common_->data() + int64_t(i) * plan.windows * plan.window_bytes;
+        common_->data() + int64_t(i) * plan.cb_slots * plan.cb_slot_bytes;
   return result;
 }
 
 // The answer holds as long as the same is asked of every node's memory: what a node has got it
 // keeps.
 bool FileMemory::agree_on_streams(const mpiio::TwoPhasePlan& plan, bool mine) {
-  Asked asked{plan.window_bytes, plan.stream_part, plan.shares, plan.aggregators.ranks};
+  Asked asked{plan.cb_slot_bytes, plan.stream_part, plan.shares, plan.aggregators.ranks};
   if (asked_ == asked) return streams_agreed_;
   asked_ = std::move(asked);
   streams_agreed_ = false;

@@ -57,7 +57,7 @@ class FileMemory {
   bool common_refused_ = false;
   /// What decides how much memory the ranks of each node have in common.
   struct Asked {
-    int64_t window_bytes = 0;
+    int64_t cb_slot_bytes = 0;
     int64_t stream_part = 0;
     bool shares = false;
     std::vector<int> aggregators;

@@ -91,7 +91,7 @@ mpiio::AggregatorFile FileState::aggregator_file() {
           .fd = descriptor_.get(),
           .readable = descriptor_.readable(),
           .lock_writes = library_file_io().locks_holes,
-          .patience = &patience_};
+          .backoff = &backoff_};
 }
 
 std::string FileState::common_refusal(mpiio::Direction direction) const {

@@ -144,7 +144,7 @@ class FileState : public std::enable_shared_from_this<FileState> {
   bool agreed_ = false;                        // take_agreed() was called
   OwnDescriptor descriptor_;
   std::atomic<bool> descriptor_refused_ = false;
-  mutable mpiio::LockPatience patience_;
+  mutable mpiio::LockBackoff backoff_;
 };
 
 }  // namespace haichi::mpi

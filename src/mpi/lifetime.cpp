@@ -10,10 +10,10 @@
 
 #include "base/log.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/comm_attachment.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
-#include "mpi/end_job.h"
 #include "mpi/file_group.h"
 #include "mpi/kept_types.h"
 #include "mpi/machine_file.h"
@@ -108,7 +108,7 @@ void start_runtime() {
     if (rank == 0)
       log(LogLevel::error, "{}{}", world.error().text,
           refused ? "" : "; the program goes on without haichi");
-    if (refused) end_job(kBadInputExit);
+    if (refused) abort_job(kBadInputExit);
     return;
   }
   auto machine = read_machine(h.comm_world, rank, settings.text("machine"));

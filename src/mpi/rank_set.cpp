@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/compat/handles.h"
 #include "mpi/discover.h"
-#include "mpi/end_job.h"
 #include "mpi/runtime.h"
 #include "mpi/world_comm.h"
 
@@ -128,7 +128,7 @@ RankSetPtr told(const Runtime& runtime, MPI_Comm comm, int size) try {
   return ranks;
 } catch (const std::bad_alloc&) {
   log(LogLevel::error, "out of memory for the ranks of a communicator; the job ends");
-  end_job(kOutOfMemoryExit);
+  abort_job(kOutOfMemoryExit);
   return nullptr;
 }
 

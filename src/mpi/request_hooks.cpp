@@ -2,8 +2,8 @@
 // of haichi's is open, or none that the call is about, they are the MPI library's.
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/backoff.h"
 #include "mpi/operations.h"
-#include "mpi/patience.h"
 
 namespace haichi::mpi {
 namespace {
@@ -26,13 +26,13 @@ template <class Over, class RealCall>
 int wait(const MPI_Request* requests, int count, const Told& told, Over over, RealCall real_call) {
   if (!operations_open() || requests == nullptr) return real_call();
   OperationsAmong ours(requests, count);
-  Patience patience;
+  Backoff backoff;
   for (;;) {
     const Progress made = ours.advance();
     if (made == Progress::complete) return ours.tell(real_call(), told);
     int result = MPI_SUCCESS;
     if (over(result) || result != MPI_SUCCESS) return ours.tell(result, told);
-    made == Progress::some ? patience.reset() : patience.idle();
+    made == Progress::some ? backoff.reset() : backoff.idle();
   }
 }
 

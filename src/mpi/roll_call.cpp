@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
+#include "mpi/backoff.h"
 #include "mpi/compat/handles.h"
-#include "mpi/end_job.h"
-#include "mpi/patience.h"
 
 namespace haichi::mpi {
 namespace {
@@ -95,7 +95,7 @@ class Call {
     for (size_t i = 0; i < from.size(); ++i)
       real().Irecv(&words[i].answer, 1, handles().int64, from[i], tag_, handles().comm_world,
                    &words[i].request);
-    Patience patience;
+    Backoff backoff;
     size_t missing = from.size();
     bool told = waits == kAsLongAsItTakes;
     while (missing > 0 && waited_ns() / wait_ns_ < waits) {
@@ -113,7 +113,7 @@ class Call {
         told = true;
         tell_of(still_silent(words, from), waited_ns_, "It is waited for.");
       }
-      if (!news) patience.idle();
+      if (!news) backoff.idle();
     }
     std::vector<int64_t> answers;
     for (Word& word : words) {
@@ -200,7 +200,7 @@ bool all_have_haichi(int64_t wait_ns) {
     tell_of(above, 2 * wait_ns,
             "It has been sent a message that it would take for one of the program's, so the job "
             "ends.");
-    end_job(kBadInputExit);
+    abort_job(kBadInputExit);
   }
 
   // These have haichi and will answer. Who gave up here would go on without haichi, and the others

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/agreement.h"
 #include "mpi/compat/handles.h"
-#include "mpi/end_job.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/executor.h"
 #include "mpiio/collective_buffer.h"
@@ -41,9 +41,9 @@ void describe(report::CallRecord& record, const FileState& state, const mpiio::T
     record.aggregators.push_back(state.world_rank[size_t(rank)]);
   record.layout = name_of(state.options.two_phase().layout);
   record.order = name_of(plan.order);
-  record.window = plan.window;
+  record.window = plan.max_outstanding;
   record.cycles = plan.domains.cycles();
-  record.must_cross = plan.must_cross;
+  record.min_internode_bytes = plan.min_internode_bytes;
   record.why.insert(record.why.end(), plan.why.begin(), plan.why.end());
 }
 
@@ -171,7 +171,7 @@ int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& req
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
         call.name);
-    end_job(kOutOfMemoryExit);
+    abort_job(kOutOfMemoryExit);
     return ENOMEM;
   }
 }
@@ -217,7 +217,7 @@ Result<Agreement> agree_or_abort(FileState& state, const CollectiveCall& call,
     return agree(state, own);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory in {}; the job ends", state.path, call.name);
-    end_job(kOutOfMemoryExit);
+    abort_job(kOutOfMemoryExit);
     return fail(ENOMEM, "out of memory");
   }
 }

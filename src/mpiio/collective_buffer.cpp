@@ -23,7 +23,7 @@ CollectiveBuffer::~CollectiveBuffer() {
 }
 
 void CollectiveBuffer::start_round(int64_t round) {
-  const int64_t which = round % config_.plan->windows;
+  const int64_t which = round % config_.plan->cb_slots;
   Window& window = windows_[which];
   window.cycle = round;
   window.covered = false;
@@ -31,7 +31,7 @@ void CollectiveBuffer::start_round(int64_t round) {
   if (config_.my_aggregator < 0) return;
   window.extent = config_.plan->domains.window(config_.my_aggregator, round);
   window.memory =
-      config_.windows[size_t(config_.my_aggregator)] + which * config_.plan->window_bytes;
+      config_.windows[size_t(config_.my_aggregator)] + which * config_.plan->cb_slot_bytes;
 }
 
 CollectiveBuffer::Seen CollectiveBuffer::seen(const Place& place) const {
@@ -39,7 +39,7 @@ CollectiveBuffer::Seen CollectiveBuffer::seen(const Place& place) const {
   if (place.kind == Place::Kind::view) return seen_by(place.who, mine);
   const plan::Extent extent = config_.plan->domains.window(place.who, mine.cycle);
   return {config_.own,
-          config_.windows[size_t(place.who)] + place.window * config_.plan->window_bytes,
+          config_.windows[size_t(place.who)] + place.window * config_.plan->cb_slot_bytes,
           extent.begin};
 }
 

@@ -22,8 +22,8 @@ class CollectiveBuffer : public plan::Buffers {
     int my_aggregator;
     const Access* own;
     const AccessList* others;
-    /// By aggregator (index): its plan->windows windows of plan->window_bytes each. Null where this
-    /// rank cannot reach them; never null for its own.
+    /// By aggregator (index): its plan->cb_slots windows of plan->cb_slot_bytes each. Null where
+    /// this rank cannot reach them; never null for its own.
     std::vector<std::byte*> windows;
     const NodeStreams* streams = nullptr;             ///< null if no node has any
     std::byte* stream_memory = nullptr;               ///< of this rank's node; null if it has none
@@ -88,7 +88,7 @@ class CollectiveBuffer : public plan::Buffers {
 
   const Config config_;
   std::byte* stream_areas_ = nullptr;
-  Window windows_[Place::kMostWindows];  // the first plan->windows of them
+  Window windows_[Place::kMostWindows];  // the first plan->cb_slots of them
   const Window* under_way_ = nullptr;    // the worker has it
   FileOutcome outcome_;                  // of that window, written by the worker
   Status status_;

@@ -105,8 +105,8 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
   const plan::NodeBytes have = count_bytes(placement, demands, borders);
   std::vector<bool> serves(size_t(placement.nodes()), false);
   for (const int rank : plan.aggregators.ranks) serves[size_t(placement.node_of(rank))] = true;
-  const int64_t must_cross = plan::least_between(have);
-  const std::vector<int> nodes = plan::place_by_bytes(have, serves, plan.window_bytes);
+  const int64_t min_internode_bytes = plan::least_between(have);
+  const std::vector<int> nodes = plan::place_by_bytes(have, serves, plan.cb_slot_bytes);
   const int64_t even = plan::busiest_link(have, nodes_of_domains(placement, plan, have));
   const int64_t local = plan::busiest_link(have, nodes);
   if (double(local) > kWorth * double(even))
@@ -114,17 +114,17 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
                         fmt::format("the busiest link carries {} bytes; it would carry {} with "
                                     "domains where their bytes are",
                                     even, local),
-                        must_cross,
+                        min_internode_bytes,
                         even};
   plan::FileDomains domains(deal(placement, plan.aggregators.ranks, have, nodes),
-                            plan.window_bytes);
+                            plan.cb_slot_bytes);
   const int64_t windows = domains.cycles() * domains.aggregators();
   if (domains.cycles() > 4 * plan.domains.cycles() && range.size() / windows < kLeastMeanWindow)
     return LocalDomains{{},
                         fmt::format("the busiest link carries {} bytes; it would carry {} with "
                                     "domains where their bytes are, but in windows of {} bytes",
                                     even, local, range.size() / windows),
-                        must_cross,
+                        min_internode_bytes,
                         even};
   return LocalDomains{
       std::move(domains),
@@ -132,7 +132,7 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
           "domains go to the nodes that have their bytes: the busiest link carries {} bytes "
           "instead of {}",
           local, even),
-      must_cross, local};
+      min_internode_bytes, local};
 }
 
 }  // namespace haichi::mpiio

@@ -20,11 +20,12 @@ bool may_go_by_bytes(const placement::Placement& placement, const TwoPhaseOption
 struct LocalDomains {
   std::optional<plan::FileDomains> domains;  ///< nothing: the plan's own are as good
   std::string why;
-  int64_t must_cross = 0;  ///< bytes that cross the network with any domains, about: unit by unit
-  int64_t busiest = 0;     ///< bytes on the busiest link with the domains that are used, as about
+  int64_t min_internode_bytes =
+      0;                ///< bytes that cross the network with any domains, about: unit by unit
+  int64_t busiest = 0;  ///< bytes on the busiest link with the domains that are used, as about
 };
 
-/// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.window_bytes;
+/// Domains by plan::place_by_bytes for the plan's aggregators, in windows of plan.cb_slot_bytes;
 /// none if that saves the busiest link less than a tenth of what `plan.domains` make it carry, or
 /// would take windows too small to be worth their cycles. Nothing at all for an empty range. The
 /// same on all ranks for the same demands. Call it if may_go_by_bytes().

@@ -63,7 +63,7 @@ TEST(DomainsByBytes, SaysWhyAndCoversEveryByteOnce) {
   for (int a = 0; a < plan.domains.aggregators(); ++a)
     for (int64_t c = 0; c < plan.domains.cycles(); ++c)
       if (const auto window = plan.domains.window(a, c); !window.empty()) {
-        EXPECT_LE(window.size(), plan.window_bytes);
+        EXPECT_LE(window.size(), plan.cb_slot_bytes);
         windows.push_back(window);
       }
   std::sort(windows.begin(), windows.end(),
@@ -109,7 +109,7 @@ TEST(DomainsByBytes, HalfPlanesOfABlockDistributedArrayAreSeen) {
   const TwoPhasePlan plan = plan_of(placement, accesses, {});
   const int64_t total = 128 * 128 * 128 * 40;
   EXPECT_EQ(crossing(placement, plan, accesses), total / 2);
-  EXPECT_EQ(plan.must_cross, total / 2);
+  EXPECT_EQ(plan.min_internode_bytes, total / 2);
   TwoPhaseOptions even;
   even.keep_local = false;
   EXPECT_GT(crossing(placement, plan_of(placement, accesses, even), accesses), total * 70 / 100);
@@ -120,7 +120,7 @@ TEST(DomainsByBytes, HalfPlanesOfOneNodeEachCrossNoNetwork) {
   const auto placement = placement::block(8, 2);
   const TwoPhasePlan plan = plan_of(placement, accesses, {});
   EXPECT_EQ(crossing(placement, plan, accesses), 0);
-  EXPECT_EQ(plan.must_cross, 0);
+  EXPECT_EQ(plan.min_internode_bytes, 0);
 }
 
 TEST(DomainsByBytes, WhereNothingCrossesNoNodeHasAStream) {

@@ -20,10 +20,10 @@ constexpr int64_t kShortestNap = 20'000, kLongestNap = 5'000'000;
 
 plan::Extent byte_at(int64_t offset) { return {offset, offset + 1}; }
 
-/// Waits as long as the file's patience lasts, in naps of a quarter of what it has waited.
+/// Waits as long as the file's backoff lasts, in naps of a quarter of what it has waited.
 bool lock(const AggregatorFile& file, short type, plan::Extent range) {
-  LockPatience unspent;
-  LockPatience& patience = file.patience ? *file.patience : unspent;
+  LockBackoff unspent;
+  LockBackoff& backoff = file.backoff ? *file.backoff : unspent;
   for (int64_t begin_ns = 0, since_ns = 0;;) {
     const int locked = file.os->lock(file.fd, type, range.begin, range.size());
     const bool may_come = locked == -EINTR || locked == -EAGAIN || locked == -EACCES;
@@ -31,9 +31,9 @@ bool lock(const AggregatorFile& file, short type, plan::Extent range) {
     if (locked == -EINTR) continue;
     const int64_t now = now_ns();
     if (begin_ns == 0) begin_ns = since_ns = now;
-    patience.left_ns -= now - since_ns;
+    backoff.left_ns -= now - since_ns;
     since_ns = now;
-    if (patience.left_ns <= 0) return false;
+    if (backoff.left_ns <= 0) return false;
     const int64_t nap_ns = std::min((now - begin_ns) / 4, kLongestNap);
     if (nap_ns < kShortestNap) {
       sched_yield();

@@ -15,7 +15,7 @@ namespace haichi::mpiio {
 
 /// How long one open file still waits for locks that others hold, in nanoseconds. Who holds a lock
 /// may be a program that never gives it back: the wait is for all calls together.
-struct LockPatience {
+struct LockBackoff {
   std::atomic<int64_t> left_ns = 1'000'000'000;
 };
 
@@ -27,7 +27,7 @@ struct AggregatorFile {
   /// The handle's place among those who are present; negative: holes are never filled.
   int64_t slot = -1;
   bool lock_writes = false;  ///< others may fill holes under a lock: exact writes take one too
-  LockPatience* patience = nullptr;  ///< null: as if nothing had been waited for yet
+  LockBackoff* backoff = nullptr;  ///< null: as if nothing had been waited for yet
 };
 
 /// A lock on bytes of the file for as long as it lives. Nothing is locked if it was not to be had.

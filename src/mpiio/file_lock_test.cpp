@@ -18,17 +18,17 @@ class FileLock : public ::testing::Test {
   ~FileLock() override { unlink(path_); }
 
   AggregatorFile handle(int64_t slot = -1) {
-    patience_.left_ns = 20'000'000;
+    backoff_.left_ns = 20'000'000;
     return {.os = &real_os(),
             .fd = open(path_, O_RDWR | O_CLOEXEC),
             .readable = true,
             .slot = slot,
-            .patience = &patience_};
+            .backoff = &backoff_};
   }
 
  private:
   char path_[32] = "/tmp/haichi-lock-XXXXXX";
-  LockPatience patience_;
+  LockBackoff backoff_;
 };
 
 TEST_F(FileLock, OneWhoIsAloneMayFill) {
@@ -57,9 +57,9 @@ TEST_F(FileLock, NobodyBecomesPresentWhileHolesAreFilled) {
   {
     const FillPermit permit(aggregator, kPart);
     ASSERT_TRUE(permit.given());
-    EXPECT_FALSE(become_present(second, 9)) << "its patience must be spent first";
+    EXPECT_FALSE(become_present(second, 9)) << "its backoff must be spent first";
   }
-  second.patience->left_ns = 20'000'000;
+  second.backoff->left_ns = 20'000'000;
   EXPECT_TRUE(become_present(second, 9));
   close(aggregator.fd);
   close(second.fd);
@@ -72,7 +72,7 @@ TEST_F(FileLock, WhoFillsAndWhoWritesExactlyKeepApart) {
   EXPECT_TRUE(RangeLock(another, F_RDLCK, kPart).held()) << "exact writes do not hinder each other";
   EXPECT_FALSE(FillPermit(aggregator, kPart).given());
   writing.reset();
-  aggregator.patience->left_ns = 20'000'000;
+  aggregator.backoff->left_ns = 20'000'000;
   EXPECT_TRUE(FillPermit(aggregator, kPart).given());
   for (const AggregatorFile& each : {aggregator, exact, another}) close(each.fd);
 }
@@ -82,7 +82,7 @@ TEST_F(FileLock, PatienceIsSpentOnceForAllCalls) {
   const RangeLock held(holder, F_WRLCK, kPart);
   ASSERT_TRUE(held.held());
   EXPECT_FALSE(RangeLock(waiting, F_RDLCK, kPart).held());
-  EXPECT_LE(waiting.patience->left_ns, 0);
+  EXPECT_LE(waiting.backoff->left_ns, 0);
   EXPECT_FALSE(RangeLock(waiting, F_RDLCK, kPart).held());
   close(holder.fd);
   close(waiting.fd);

@@ -52,7 +52,7 @@ class NodeAgreement : public plan::Schedule, public plan::Buffers {
   bool speaks() const { return speaks_; }
 
   bool next(plan::Step& step) override;
-  int window() const override { return 32; }
+  int max_outstanding() const override { return 32; }
   std::byte* contiguous(const plan::Slice& slice) override;
   void gather(const plan::Slice& slice, std::byte* out) override;
   void scatter(const plan::Slice& slice, const std::byte* in) override;

@@ -28,7 +28,7 @@ NodeStreams::NodeStreams(const placement::Placement& placement, const TwoPhasePl
   for (int n = 0; n < placement.nodes(); ++n) {
     const bool none = plan.stream_part == 0 || members(n) < 2 || elsewhere(n) == 0;
     most_.push_back(none ? 0
-                         : std::min({plan.window_bytes, plan.stream_part * members(n),
+                         : std::min({plan.cb_slot_bytes, plan.stream_part * members(n),
                                      plan.stream_memory * members(n) / (kCycles * elsewhere(n))}));
   }
 }

@@ -36,7 +36,7 @@ TwoPhaseOptions options_of(const Settings& settings, const placement::Placement&
   options.order = *plan::issue_order_from(settings.text("io.order"));
   options.aggregators = whole(settings, "io.aggregators");
   options.per_node = whole(settings, "io.per_node");
-  options.window = whole(settings, "io.window");
+  options.max_outstanding = whole(settings, "io.window");
   options.buffer = settings.number("io.buffer");
   options.may_shrink = options.buffer == 0;
   if (options.may_shrink) options.buffer = default_buffer(placement);

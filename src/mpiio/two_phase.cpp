@@ -64,8 +64,8 @@ std::string why_file_thread(const placement::Placement& placement, const TwoPhas
 
 /// How many messages a rank may have in a call.
 int64_t messages_of(const TwoPhasePlan& plan, int64_t span, int64_t bytes, int64_t blocks) {
-  const int64_t windows = span / plan.window_bytes + 1;
-  return blocks < windows ? std::min(windows, blocks + bytes / plan.window_bytes) : windows;
+  const int64_t windows = span / plan.cb_slot_bytes + 1;
+  return blocks < windows ? std::min(windows, blocks + bytes / plan.cb_slot_bytes) : windows;
 }
 
 /// What a rank has for an aggregator in a cycle, in the mean over those that may have something, in
@@ -112,7 +112,7 @@ void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& 
   if (!asked && plan.busiest_link == 0) return;
   const int64_t most = most_streamed(placement, together);
   if (!asked && (plan.message > most || messages_spared(placement, plan) < kLeastSpared)) return;
-  plan.stream_part = asked ? plan.window_bytes : 2 * most;  // some have more than others
+  plan.stream_part = asked ? plan.cb_slot_bytes : 2 * most;  // some have more than others
   plan.stream_memory = options.stream_memory;
   plan.why.push_back(fmt::format(
       "one message per node, aggregator and cycle between nodes: {}a rank has {} bytes in the mean",
@@ -122,7 +122,7 @@ void plan_streams(const placement::Placement& placement, const TwoPhaseOptions& 
 /// The last of a plan's reasons.
 std::string why_issued(const TwoPhasePlan& plan) {
   return fmt::format("messages in order {}, at most {} sends outstanding", name_of(plan.order),
-                     plan.window ? std::to_string(plan.window) : "any number of");
+                     plan.max_outstanding ? std::to_string(plan.max_outstanding) : "any number of");
 }
 
 }  // namespace
@@ -183,12 +183,12 @@ TwoPhasePlan begin_plan(const placement::Placement& placement, const TwoPhaseOpt
   result.direction = direction;
   result.aggregators = aggregators_for(placement, options);
   const int count = int(result.aggregators.ranks.size());
-  result.window_bytes = window_size(placement, range, count, options);
-  result.windows = windows_of_buffer(placement, options);
-  result.domains = plan::FileDomains(range, count, result.window_bytes, options.stripe_unit,
+  result.cb_slot_bytes = window_size(placement, range, count, options);
+  result.cb_slots = windows_of_buffer(placement, options);
+  result.domains = plan::FileDomains(range, count, result.cb_slot_bytes, options.stripe_unit,
                                      options.stripe_unit);
   result.order = options.order;
-  result.window = options.window;
+  result.max_outstanding = options.max_outstanding;
   result.shares = options.may_share;
   result.why.push_back(result.aggregators.why);
   result.why.push_back(fmt::format("layout {} over {} node{}", name_of(options.layout),
@@ -201,8 +201,8 @@ void plan_parts(const placement::Placement& placement, const TwoPhaseOptions& op
                 const std::vector<plan::Extent>& parts, TwoPhasePlan& plan) {
   const int64_t size = size_of(parts);
   const int count = int(plan.aggregators.ranks.size());
-  plan.window_bytes = window_size(placement, {0, size}, count, options);
-  plan.domains = plan::FileDomains(dealt_out(parts, count), plan.window_bytes);
+  plan.cb_slot_bytes = window_size(placement, {0, size}, count, options);
+  plan.domains = plan::FileDomains(dealt_out(parts, count), plan.cb_slot_bytes);
   plan.why.push_back(fmt::format("most of the range is holes: {} part{} of {} bytes in all are cut",
                                  parts.size(), parts.size() == 1 ? "" : "s", size));
 }
@@ -213,7 +213,7 @@ void end_plan(const placement::Placement& placement, const TwoPhaseOptions& opti
   plan.why.push_back(
       fmt::format("{} cycle{}: bytes {} to {} in {} cut in windows of at most {} bytes",
                   plan.domains.cycles(), plan.domains.cycles() == 1 ? "" : "s", together.hull.begin,
-                  together.hull.end, how, plan.window_bytes));
+                  together.hull.end, how, plan.cb_slot_bytes));
   std::string thread = why_file_thread(placement, options, plan.domains.cycles());
   plan.file_thread = !thread.empty();
   if (plan.file_thread) plan.why.push_back(std::move(thread));
@@ -240,7 +240,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
         how = "domains";
       }
       result.why.push_back(std::move(local->why));
-      result.must_cross = local->must_cross;
+      result.min_internode_bytes = local->min_internode_bytes;
       result.busiest_link = local->busiest;
     }
   }
@@ -259,10 +259,10 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   return result;
 }
 
-void issue_otherwise(TwoPhasePlan& plan, plan::IssueOrder order, int window,
-                     std::string_view because) {
+void override_issue_order(TwoPhasePlan& plan, plan::IssueOrder order, int window,
+                          std::string_view because) {
   plan.order = order;
-  plan.window = window;
+  plan.max_outstanding = window;
   plan.why.back() = fmt::format("{}: {}", why_issued(plan), because);
 }
 

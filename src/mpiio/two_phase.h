@@ -46,7 +46,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
 
 /// Gives a plan that is not direct another order and window than those of the options; `because`
 /// is said with them.
-void issue_otherwise(TwoPhasePlan& plan, plan::IssueOrder order, int window,
-                     std::string_view because);
+void override_issue_order(TwoPhasePlan& plan, plan::IssueOrder order, int window,
+                          std::string_view because);
 
 }  // namespace haichi::mpiio

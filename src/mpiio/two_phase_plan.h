@@ -29,7 +29,7 @@ struct TwoPhaseOptions {
   plan::IssueOrder order = plan::IssueOrder::nd_rank_shift;
   int aggregators = 0;           ///< 0: one per node, or all that per_node allows
   int per_node = 0;              ///< most aggregators on a node; 0: no limit
-  int window = 32;               ///< most sends outstanding per rank; 0: no limit
+  int max_outstanding = 32;      ///< most sends of a rank at a time; 0: no limit
   int64_t buffer = kMostBuffer;  ///< bytes of one aggregator's collective buffer: its windows
   int64_t stripe_unit = 0;       ///< bytes; 0: not striped
   bool may_shrink = true;        ///< windows may be smaller than that, to overlap more cycles
@@ -82,10 +82,10 @@ struct TwoPhasePlan {
   Direction direction = Direction::write;
   plan::Aggregators aggregators;
   plan::FileDomains domains{{}, 1, 1, 0, 0};
-  int64_t window_bytes = 0;  ///< most that one cycle of an aggregator handles
-  int windows = 2;           ///< of an aggregator: cycle c uses number c % windows
+  int64_t cb_slot_bytes = 0;  ///< most that one cycle of an aggregator handles
+  int cb_slots = 2;           ///< windows that its buffer holds: cycle c uses number c % cb_slots
   plan::IssueOrder order = plan::IssueOrder::rank;
-  int window = 0;
+  int max_outstanding = 0;  ///< sends of a rank at a time; 0: any number
   bool shares =
       false;  ///< ranks of a node put their bytes into its aggregators' windows themselves
   bool file_thread = false;  ///< aggregators read and write by a thread beside the exchange
@@ -93,7 +93,8 @@ struct TwoPhasePlan {
   /// one message for all of them (NodeStreams); 0: every rank sends its own.
   int64_t stream_part = 0;
   int64_t stream_memory = 0;  ///< most bytes of memory for that, for each rank of a node
-  int64_t must_cross = -1;    ///< bytes that cross the network with any domains; -1: not known
+  int64_t min_internode_bytes =
+      -1;                     ///< bytes that cross the network with any domains; -1: not known
   int64_t busiest_link = -1;  ///< bytes that it carries with these, about; -1: not known
   int64_t message = 0;        ///< bytes that a rank has for an aggregator in a cycle, in the mean
   std::vector<std::string> why;

@@ -46,7 +46,7 @@ TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const 
   }
   const bool alone = placement.ranks_on(node_).size() < 2;
   meets_ = streaming_ || (shares && windows_here && !alone);
-  in_common_ = meets_ && placement.nodes() == 1 && plan.windows > 2;
+  in_common_ = meets_ && placement.nodes() == 1 && plan.cb_slots > 2;
   if (streaming_) {
     cycle_ = kFirstStage;
     sums_.resize(size_t(NodeStreams::kCycles) * ranks.size());

@@ -61,7 +61,7 @@ class TwoPhaseSchedule : public plan::Schedule {
                    const NodeStreams* streams = nullptr);
 
   bool next(plan::Step& step) override;
-  int window() const override { return plan_.window; }
+  int max_outstanding() const override { return plan_.max_outstanding; }
   /// Index of this rank among the aggregators, or -1.
   int my_aggregator() const { return my_aggregator_; }
 
@@ -111,7 +111,7 @@ class TwoPhaseSchedule : public plan::Schedule {
   }
 
   int place(Place::Kind kind, int64_t cycle, int who) const {
-    return Place{kind, int(cycle % plan_.windows), who}.number();
+    return Place{kind, int(cycle % plan_.cb_slots), who}.number();
   }
 
   const TwoPhasePlan& plan_;

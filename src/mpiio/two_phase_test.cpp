@@ -102,7 +102,7 @@ struct Job {
     std::vector<int> nodes;
     std::vector<std::vector<std::byte>> windows(
         plan.aggregators.ranks.size(),
-        std::vector<std::byte>(size_t(plan.windows * plan.window_bytes)));
+        std::vector<std::byte>(size_t(plan.cb_slots * plan.cb_slot_bytes)));
     const NodeStreams streams(placement, plan);
     streamed = may_stream(streams);
     std::vector<std::vector<int64_t>> node_memory;
@@ -184,7 +184,7 @@ Job random_job(test::Random& random, std::vector<int>& owner) {
   job.options.layout = random.below(2) ? plan::Layout::packed : plan::Layout::roundrobin;
   job.options.order = plan::IssueOrder(random.below(4));
   job.options.aggregators = int(random.between(0, ranks));
-  job.options.window = int(random.between(0, 4));
+  job.options.max_outstanding = int(random.between(0, 4));
   job.options.buffer = random.between(1, 200);
   if (random.below(3) == 0) job.options.stripe_unit = random.between(1, 64);
   job.holes = Holes(random.below(3));
@@ -326,8 +326,8 @@ TEST(TwoPhase, RanksOfANodeCopyTheNextCycleBeforeTheyAccessTheFile) {
   for (const Access& a : job.accesses) demands.push_back(demand_of(a));
   for (const Direction direction : {Direction::write, Direction::read}) {
     const TwoPhasePlan plan = plan_two_phase(job.placement, options, direction, demands);
-    ASSERT_EQ(plan.windows, 3);
-    ASSERT_EQ(plan.window_bytes, 1024);
+    ASSERT_EQ(plan.cb_slots, 3);
+    ASSERT_EQ(plan.cb_slot_bytes, 1024);
     const AccessList others(job.accesses);
     TwoPhaseSchedule schedule(job.placement, plan, 0, job.accesses[0], others, true);
     std::vector<Kind> kinds;

@@ -23,7 +23,7 @@ class CyclesApart : public plan::Schedule {
  public:
   CyclesApart(std::unique_ptr<plan::Schedule> inner, int me, int ranks, Cycles cycles);
   bool next(plan::Step& step) override;
-  int window() const override { return inner_->window(); }
+  int max_outstanding() const override { return inner_->max_outstanding(); }
 
  private:
   void begin_round();

@@ -25,7 +25,7 @@ class FileSteps : public plan::Schedule {
             bool thread)
       : inner_(std::move(inner)), pieces_(pieces), holes_(holes), thread_(thread) {}
   bool next(plan::Step& step) override;
-  int window() const override { return inner_->window(); }
+  int max_outstanding() const override { return inner_->max_outstanding(); }
 
  private:
   void expand(const plan::Step& step);

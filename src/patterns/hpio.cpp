@@ -47,7 +47,7 @@ class OwnPieces : public plan::Schedule {
     pieces_.range.begin += pieces_.stride;
     return true;
   }
-  int window() const override { return 0; }
+  int max_outstanding() const override { return 0; }
 
  private:
   Pieces pieces_;
@@ -83,7 +83,7 @@ mpiio::TwoPhaseOptions options_of(const Case& of) {
   options.order = p.order;
   options.aggregators = p.aggregators;
   options.per_node = p.per_node;
-  options.window = p.window;
+  options.max_outstanding = p.window;
   options.may_share = p.share;
   options.file_thread = p.thread;
   // Cycles one after the other are those of ROMIO, which has no streams.

@@ -143,7 +143,7 @@ class Replay : public plan::Schedule {
     step = steps_[at_++];
     return true;
   }
-  int window() const override { return window_; }
+  int max_outstanding() const override { return window_; }
 
  private:
   const std::vector<Step>& steps_;
@@ -155,9 +155,9 @@ class Replay : public plan::Schedule {
 
 Result<std::string> record(const std::vector<plan::Schedule*>& schedules,
                            const placement::Placement& placement) {
-  const int window = schedules.empty() ? 0 : schedules[0]->window();
+  const int window = schedules.empty() ? 0 : schedules[0]->max_outstanding();
   for (size_t r = 0; r < schedules.size(); ++r)
-    if (schedules[r]->window() != window)
+    if (schedules[r]->max_outstanding() != window)
       return fail(EINVAL, "ranks 0 and {} have different windows", r);
   std::string text = fmt::format("{{\"schema\":\"{}\",\"ranks\":{},\"window\":{}}}\n", kSchema,
                                  schedules.size(), window);

@@ -56,7 +56,7 @@ TEST(Recorded, EveryStepComesBack) {
 TEST(Recorded, AnEndlessScheduleIsNotRecorded) {
   struct Endless : plan::Schedule {
     bool next(Step& step) override { return step = {.kind = Step::Kind::wait}, true; }
-    int window() const override { return 0; }
+    int max_outstanding() const override { return 0; }
   } endless;
   const auto text = record({&endless}, placement::block(1, 1));
   ASSERT_FALSE(text);

@@ -27,7 +27,7 @@ class Neighbours : public plan::Schedule {
     ++at_;
     return true;
   }
-  int window() const override { return window_; }
+  int max_outstanding() const override { return window_; }
 
  private:
   const std::vector<int> sources_, targets_;

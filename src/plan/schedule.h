@@ -30,7 +30,7 @@ struct NodeSum {
 
 struct Step {
   enum class Kind : uint8_t {
-    send,        ///< `from` goes to `peer`; at most `Schedule::window()` are outstanding
+    send,        ///< `from` goes to `peer`; at most `Schedule::max_outstanding()` are outstanding
     receive,     ///< `to` is filled from `peer`; posted at once, complete after a wait
     copy,        ///< `from` to `to` within the rank; `peer` is whose bytes they become, or -1
     file_read,   ///< file bytes [file_begin, +to.size) into `to`; the last one is complete before
@@ -66,7 +66,7 @@ class Schedule {
   /// Writes the next step and returns true, or returns false at the end.
   virtual bool next(Step& step) = 0;
   /// Most sends outstanding at a time; 0 is no limit.
-  virtual int window() const = 0;
+  virtual int max_outstanding() const = 0;
 };
 
 /// The bytes behind the slices of one rank's schedule, and its file.

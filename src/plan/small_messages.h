@@ -22,7 +22,7 @@ class SmallMessages : public Schedule, public Buffers {
   void send_to(int peer, std::vector<std::byte> data);
 
   bool next(Step& step) override;
-  int window() const override { return 32; }
+  int max_outstanding() const override { return 32; }
   std::byte* contiguous(const Slice& slice) override;
   void gather(const Slice& slice, std::byte* out) override;
   void scatter(const Slice& slice, const std::byte* in) override;

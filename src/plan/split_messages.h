@@ -16,7 +16,7 @@ class SplitMessages : public Schedule {
   static constexpr int64_t kLimit = 1 << 30;
   explicit SplitMessages(Schedule& whole, int64_t limit = kLimit) : whole_(whole), limit_(limit) {}
 
-  int window() const override { return whole_.window(); }
+  int max_outstanding() const override { return whole_.max_outstanding(); }
   bool next(Step& step) override {
     if (left(rest_) == 0 && !whole_.next(rest_)) return false;
     step = rest_;

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 std::vector<std::string> cut(std::vector<Step> steps, int64_t limit) {
   ListSchedule whole(std::move(steps), 3);
   SplitMessages split(whole, limit);
-  EXPECT_EQ(split.window(), 3);
+  EXPECT_EQ(split.max_outstanding(), 3);
   std::vector<std::string> texts;
   for (Step step; split.next(step);) {
     const bool sends = step.kind == Step::Kind::send;

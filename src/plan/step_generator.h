@@ -68,7 +68,7 @@ class GeneratedSchedule : public Schedule {
   explicit GeneratedSchedule(StepGenerator steps, int window = 0)
       : steps_(std::move(steps)), window_(window) {}
   bool next(Step& step) override { return steps_.next(step); }
-  int window() const override { return window_; }
+  int max_outstanding() const override { return window_; }
 
  private:
   StepGenerator steps_;

@@ -49,7 +49,7 @@ json to_json(const CallRecord& call) {
                  {"bytes_inside", call.bytes_inside},
                  {"bytes_between", call.bytes_between},
                  {"messages_between", call.messages_between}};
-  if (call.must_cross >= 0) result["bytes_must_cross"] = call.must_cross;
+  if (call.min_internode_bytes >= 0) result["bytes_must_cross"] = call.min_internode_bytes;
   if (call.behind) {
     result["seconds"] = double(call.elapsed_ns + call.behind->waited_ns) * 1e-9;
     result["waited_seconds"] = double(call.behind->waited_ns) * 1e-9;

@@ -30,7 +30,7 @@ struct CallRecord {
   int64_t bytes_inside = 0;      ///< sent to ranks of the same node, itself included
   int64_t bytes_between = 0;     ///< sent to ranks of other nodes
   int64_t messages_between = 0;  ///< in so many messages
-  int64_t must_cross = -1;       ///< bytes, with any file domains; -1: not known
+  int64_t min_internode_bytes = -1;  ///< bytes, with any file domains; -1: not known
   int64_t windows_whole = 0, windows_separate = 0, windows_rmw = 0;
   int64_t bytes = 0;  ///< of all ranks; of a call that was passed through, this rank's
   int64_t file_begin = 0, file_end = 0;

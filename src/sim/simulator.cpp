@@ -51,7 +51,7 @@ class Run {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       RankState& rank = ranks_[r];
       rank.schedule = schedules[r];
-      rank.window = schedules[r]->window();
+      rank.window = schedules[r]->max_outstanding();
       const double share = unit(mixed(mixed(options.seed) ^ mixed(r)));
       rank.processor_free = from_nanoseconds(options.skew_ns * share);
       outcome_.start.push_back(rank.processor_free);

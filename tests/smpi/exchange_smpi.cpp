@@ -73,7 +73,7 @@ void carry_out(haichi::plan::Schedule& schedule, Memory& memory) {
       MPI_Irecv(memory.at(step.to), int(step.to.size), MPI_BYTE, step.peer, 0, MPI_COMM_WORLD,
                 &receives.back());
     } else if (step.kind == Step::Kind::send) {
-      if (schedule.window() > 0 && int(sends.size()) == schedule.window()) {
+      if (schedule.max_outstanding() > 0 && int(sends.size()) == schedule.max_outstanding()) {
         int done = 0;
         MPI_Waitany(int(sends.size()), sends.data(), &done, MPI_STATUS_IGNORE);
         sends.erase(sends.begin() + done);

@@ -192,7 +192,7 @@ class Run {
   }
 
   Status send(int r, Rank& rank) {
-    const int peer = rank.step.peer, window = rank.schedule->window();
+    const int peer = rank.step.peer, window = rank.schedule->max_outstanding();
     if (auto fine = check(r, rank, rank.step, rank.step.from, true); !fine) return fine;
     if (window > 0 && rank.sends >= window) {
       if (!rank.standing_back.empty()) return post_rest(r, rank);  // and the send is tried again
@@ -415,7 +415,7 @@ class Run {
   void wake(int r) {
     Rank& rank = ranks_[size_t(r)];
     const bool may_go =
-        (rank.state == State::waits_to_send && rank.sends < rank.schedule->window()) ||
+        (rank.state == State::waits_to_send && rank.sends < rank.schedule->max_outstanding()) ||
         (rank.state == State::waits && may_pass(rank, rank.step.round));
     if (!may_go) return;
     rank.state = State::running;

@@ -18,7 +18,7 @@ class ListSchedule : public plan::Schedule {
     step = steps_[at_++];
     return true;
   }
-  int window() const override { return window_; }
+  int max_outstanding() const override { return window_; }
 
  private:
   std::vector<plan::Step> steps_;

@@ -63,7 +63,7 @@ class AllToAll : public plan::Schedule {
     ++k_;
     return true;
   }
-  int window() const override { return window_; }
+  int max_outstanding() const override { return window_; }
 
   // What goes in, and what must come out.
   static Bytes bytes(int ranks, int me, bool received) {

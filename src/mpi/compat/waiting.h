@@ -7,7 +7,7 @@
 namespace haichi::mpi {
 
 enum class Waiting : unsigned char {
-  polling,        ///< haichi tests and gives the processor away in between (Patience)
+  polling,        ///< haichi tests and gives the processor away in between (Backoff)
   in_the_library  ///< a blocking call, as the MPI library's own collectives make it
 };
 

@@ -15,7 +15,7 @@ inline constexpr int kBadInputExit = 78;     // EX_CONFIG
 /// Ends all ranks with MPI_Abort(3), a moment after what the caller has logged: at an abort MPICH's
 /// launcher now and then throws away what it has not read yet (9 of 150 starts of a program that
 /// aborts behind its line, none if it waits 20 ms).
-inline void end_job(int exit_code) {
+inline void abort_job(int exit_code) {
   const timespec moment{0, 100'000'000};
   nanosleep(&moment, nullptr);
   real().Abort(handles().comm_world, exit_code);

@@ -8,7 +8,7 @@ namespace haichi::mpi {
 
 /// Call idle() each time a poll found nothing and reset() when it found something: spins shortly,
 /// then yields, then sleeps for at most 100 microseconds at a time.
-class Patience {
+class Backoff {
  public:
   void reset() { polls_ = 0; }
   void idle() {
