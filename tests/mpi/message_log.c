@@ -12,7 +12,7 @@
 
 static struct message {
   int peer, bytes;
-} *messages;
+}* messages;
 static size_t count, room;
 
 int MPI_Isend(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,

@@ -165,6 +165,4 @@ def test_what_is_no_log_is_refused_in_one_line(tmp_path: Path) -> None:
     if not paths.program("haichi").exists():
         pytest.skip("the native program is not built: ./haichi build")
     (tmp_path / f"{LOG}0").write_bytes(b"hello\n")
-    assert "is no log of a run" in refused(
-        tmp_path / "run.json"
-    )
+    assert "is no log of a run" in refused(tmp_path / "run.json")
