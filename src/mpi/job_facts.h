@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/merge.h"
+#include "report/header.h"
 
 namespace haichi::mpi {
 

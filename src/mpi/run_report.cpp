@@ -1,8 +1,8 @@
 #include "mpi/run_report.h"
 
-#include <algorithm>
+#include <mpi.h>
+
 #include <string>
-#include <vector>
 
 #include "base/log.h"
 #include "base/os.h"
@@ -11,63 +11,81 @@
 #include "mpi/job_facts.h"
 #include "mpi/run_log.h"
 #include "mpi/runtime.h"
+#include "mpi/world_comm.h"
+#include "report/header.h"
 #include "report/kept.h"
-#include "report/merge.h"
+#include "report/part.h"
 #include "report/rank_text.h"
+#include "report/tree.h"
 
 namespace haichi::mpi {
 namespace {
 
+constexpr int kTag = 0x6861;
+
+report::Bounds bounds_of(const Runtime& runtime) {
+  return {.ranks = runtime.world.ranks(),
+          .nodes = runtime.world.nodes(),
+          .bytes = runtime.settings.number("report.bytes")};
+}
+
 std::string text_of_this_rank(Runtime& runtime) {
   const std::lock_guard guard(runtime.mutex);
   return report::rank_text({.rank = runtime.rank,
-                            .ranks = runtime.world.ranks(),
                             .node = runtime.world.node_of(runtime.rank),
                             .recorder = runtime.recorder,
                             .accesses = runtime.accesses,
                             .files = report::take_file_records(),
                             .collectives = report::take_collective_records(),
                             .notes = runtime.notes},
-                           runtime.settings.number("report.bytes"));
+                           bounds_of(runtime));
 }
 
-/// The texts of all ranks on rank 0.
-report::RankTexts gather(const Runtime& runtime, const std::string& own) {
+/// Of all ranks, with no message of the program's.
+MPI_Comm comm_of_all() {
+  return asking_comm() != handles().comm_null ? asking_comm() : handles().comm_world;
+}
+
+bool receive(void* data, int size, int rank) {
+  MPI_Request request;
+  return real().Irecv(data, size, handles().byte, rank, kTag, comm_of_all(), &request) ==
+             MPI_SUCCESS &&
+         real().Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+/// What `rank` and those below it say; empty if that does not come.
+std::string told_by(int rank) {
+  int64_t size = 0;
+  if (!receive(&size, sizeof size, rank)) return "";
+  std::string text(size_t(size), '\0');
+  return receive(text.data(), int(size), rank) ? text : "";
+}
+
+void tell(int rank, const std::string& text) {
+  const int64_t size = int64_t(text.size());
   const Handles& h = handles();
-  const int ranks = runtime.world.ranks();
-  int size = int(own.size());
-  std::vector<int> sizes(size_t(runtime.rank == 0 ? ranks : 0)), begins;
-  real().Gather(&size, sizeof size, h.byte, sizes.data(), sizeof size, h.byte, 0, h.comm_world);
-  int64_t total = 0, only_rank_0 = 0;
-  for (const int s : sizes) total += s;
-  // However little each rank says, millions of them may say too much together.
-  if (total > INT32_MAX) only_rank_0 = 1;
-  real().Bcast(&only_rank_0, 1, h.int64, 0, h.comm_world);
-  if (only_rank_0) {
-    std::fill(sizes.begin(), sizes.end(), 0);
-    if (runtime.rank == 0) sizes[0] = size;
-    if (runtime.rank != 0) size = 0;
-  }
-  report::RankTexts texts;
-  texts.only_rank_0 = only_rank_0 != 0;
-  total = 0;
-  for (const int s : sizes) {
-    begins.push_back(int(total));
-    texts.begins.push_back(size_t(total));
-    total += s;
-  }
-  texts.begins.push_back(size_t(total));
-  texts.all.resize(size_t(total));
-  real().Gatherv(own.data(), size, h.byte, texts.all.data(), sizes.data(), begins.data(), h.byte, 0,
-                 h.comm_world);
-  return texts;
+  real().Send(&size, sizeof size, h.byte, rank, kTag, comm_of_all());
+  real().Send(text.data(), int(size), h.byte, rank, kTag, comm_of_all());
+}
+
+/// What this rank and those below it say, told to the rank above.
+report::Part joined(Runtime& runtime) {
+  const auto by_node = runtime.world.by_node();
+  const int node = runtime.world.node_of(runtime.rank);
+  const int position = runtime.world.first_index(node) + runtime.world.local_index(runtime.rank);
+  report::Part part(bounds_of(runtime));
+  part.add_rank(text_of_this_rank(runtime));
+  for (const int below : report::below(position, int(by_node.size())))
+    part.add(told_by(by_node[size_t(below)]));
+  if (const int above = report::above(position); above >= 0)
+    tell(by_node[size_t(above)], part.text());
+  return part;
 }
 
 /// Whether it could be written. One line says if not, here or where the log was given up.
-bool write_on_rank_0(const Runtime& runtime, const report::RankTexts& texts) {
+bool write_on_rank_0(const Runtime& runtime, report::Part& part) {
   const std::string& path = runtime.settings.text("report.file");
-  const auto written =
-      write_file_atomically(path, report::merged(report::header(job_of(runtime)), texts));
+  const auto written = write_file_atomically(path, part.report(report::header(job_of(runtime))));
   if (!written)
     log(runtime.told_of_no_report ? LogLevel::info : LogLevel::error,
         "no report: {}; give HAICHI_REPORT a path that can be written", written.error().text);
@@ -78,8 +96,8 @@ bool write_on_rank_0(const Runtime& runtime, const report::RankTexts& texts) {
 
 void write_run_report(Runtime& runtime) {
   if (!runtime.reports) return;
-  const auto texts = gather(runtime, text_of_this_rank(runtime));
-  const bool written = runtime.rank == 0 && write_on_rank_0(runtime, texts);
+  report::Part part = joined(runtime);
+  const bool written = runtime.rank == 0 && write_on_rank_0(runtime, part);
   end_run_log(runtime, written);
 }
 

@@ -1,4 +1,5 @@
-// The run report: what each rank recorded, gathered at MPI_Finalize (docs/guide/formats.md).
+// The run report: what each rank recorded, joined rank by rank at MPI_Finalize
+// (docs/guide/formats.md).
 #pragma once
 
 namespace haichi::mpi {

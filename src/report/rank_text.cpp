@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <utility>
 
 #include "report/record_json.h"
@@ -33,12 +31,12 @@ json to_json(const RankRecord& record) {
   json seconds, bytes, events = json::array();
   for (int p = 0; p < trace::kPhases; ++p) {
     const auto phase = trace::Phase(p);
-    seconds[name_of(phase)] = double(r.total_ns(phase)) * 1e-9;
+    seconds[name_of(phase)] = double(r.total_ns(phase)) / 1e9;
     if (phase != trace::Phase::agree) bytes[name_of(phase)] = r.total_bytes(phase);
   }
   for (const trace::Event& e : r.events())
-    events.push_back({e.call, e.cycle, name_of(e.phase), double(e.begin_ns) * 1e-3,
-                      double(e.end_ns) * 1e-3, e.bytes});
+    events.push_back({e.call, e.cycle, name_of(e.phase), double(e.begin_ns) / 1e3,
+                      double(e.end_ns) / 1e3, e.bytes});
   return {{"collectives", list_of(record.collectives)},
           {"rank", record.rank},
           {"node", record.node},
@@ -52,13 +50,23 @@ json to_json(const RankRecord& record) {
           {"notes", record.notes}};
 }
 
-// Most bytes of what rank 0 says, and of what all others say: MPI counts what rank 0 gathers in an
-// int.
-constexpr int64_t kOfRank0 = 64 << 20, kMostTogether = int64_t{3} << 29;
+// What a rank without events takes, and the numbers of the calls that they are of.
+constexpr int64_t kEntryBytes = 448;
+
+/// Leaves out the events that have no room.
+void keep_events(json& rank, int64_t room) {
+  json& events = rank["events"];
+  size_t kept = 0;
+  while (kept < events.size() && (room -= int64_t(events[kept].dump().size()) + 1) >= 0) ++kept;
+  if (kept == events.size()) return;
+  rank["events_dropped"] = rank["events_dropped"].get<int64_t>() + int64_t(events.size() - kept);
+  events.erase(events.begin() + std::ptrdiff_t(kept), events.end());
+  rank["notes"]["report.bytes: there is no room for all events of a rank"] = 1;
+}
 
 }  // namespace
 
-std::string rank_text(RankRecord record, int64_t most_bytes) {
+std::string rank_text(RankRecord record, const Bounds& bounds) {
   if (record.files.not_listed > 0)
     record.notes[fmt::format("more than {} files were opened; later ones are not listed",
                              kMostListed)] += record.files.not_listed;
@@ -66,24 +74,8 @@ std::string rank_text(RankRecord record, int64_t most_bytes) {
     record.notes["collectives of more communicators and sizes than are listed"] +=
         record.collectives.not_listed;
   json all = to_json(record);
-  const int64_t share =
-      record.rank == 0 ? kOfRank0 : std::min(most_bytes, kMostTogether) / record.ranks;
-  const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
-  std::string result = text();
-  const auto leave_out = [&](const char* what, json nothing) {
-    if (int64_t(result.size()) <= share || all[what] == nothing) return;
-    if (std::string_view(what) == "events")
-      all["events_dropped"] = all["events_dropped"].get<int64_t>() + int64_t(all[what].size());
-    all[what] = std::move(nothing);
-    all["notes"]
-       [fmt::format("report.bytes: {} of a rank other than 0 are left out, {} bytes are too many",
-                    what, most_bytes)] = 1;
-    result = text();
-  };
-  leave_out("events", json::array());
-  leave_out("files", json::array());
-  leave_out("sent_to", json::array());
-  return result;
+  keep_events(all, bounds.of_a_rank() - kEntryBytes);
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace haichi::report

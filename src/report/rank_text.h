@@ -1,4 +1,4 @@
-// What one rank says for the report, as JSON that report/merge.h reads.
+// What one rank says for the report, as JSON that report/part.h reads.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,13 @@
 #include <string>
 
 #include "report/kept.h"
+#include "report/part.h"
 #include "trace/recorder.h"
 
 namespace haichi::report {
 
 struct RankRecord {
-  int rank = 0, ranks = 1;
+  int rank = 0;
   int node = 0;
   const trace::Recorder& recorder;
   CollectiveAccesses accesses;
@@ -20,9 +21,7 @@ struct RankRecord {
   std::map<std::string, int64_t> notes;  ///< text -> how often
 };
 
-/// In no more than the rank's share of `most_bytes`, which all ranks may say together (the setting
-/// report.bytes): rank 0 has to keep all of it. Rank 0, which knows the reasons, has a share of its
-/// own. What is left out is noted.
-std::string rank_text(RankRecord record, int64_t most_bytes);
+/// With as many events as a rank has room for; later ones are counted.
+std::string rank_text(RankRecord record, const Bounds& bounds);
 
 }  // namespace haichi::report

@@ -24,16 +24,15 @@ class RankText : public ::testing::Test {
  protected:
   RankText() : recorder_(1000, 2) {}
 
-  json said(int rank = 0, int64_t most_bytes = 1 << 20, int ranks = 4) {
-    return json::parse(rank_text({.rank = rank,
-                                  .ranks = ranks,
+  json said(int64_t most_bytes = 1 << 20) {
+    return json::parse(rank_text({.rank = 1,
                                   .node = 1,
                                   .recorder = recorder_,
                                   .accesses = {},
                                   .files = files_,
                                   .collectives = collectives_,
                                   .notes = {{"a note", 3}}},
-                                 most_bytes));
+                                 {.ranks = 4, .nodes = 2, .bytes = most_bytes}));
   }
 
   void add_file(size_t calls) {
@@ -79,18 +78,17 @@ TEST_F(RankText, CountsTheWaitForACallBehindTheProgram) {
   EXPECT_DOUBLE_EQ(call["thread_seconds"].get<double>(), 5e-3);
 }
 
-TEST_F(RankText, LeavesOutEventsThenFilesOfOtherRanksAndNotesIt) {
-  for (int i = 0; i < 100; ++i) recorder_.add({.call = i, .bytes = i});
-  add_file(50);
-  const int64_t all = int64_t(said(1).dump().size());
-  const json without_events = said(1, (all - 1) * 4);
-  EXPECT_EQ(without_events["events"], json::array());
-  EXPECT_EQ(without_events["events_dropped"], 100);
-  EXPECT_EQ(without_events["files"].size(), 1u);
-  EXPECT_THAT(without_events["notes"].dump(), HasSubstr("report.bytes: events of a rank"));
-  const json without_files = said(1, 4000);
-  EXPECT_EQ(without_files["files"], json::array());
-  EXPECT_EQ(said(0, 4)["files"].size(), 1u) << "rank 0 knows the reasons";
+TEST_F(RankText, LeavesOutTheLastEventsAndNotesIt) {
+  for (int i = 0; i < 1000; ++i) recorder_.add({.call = i, .bytes = i});
+  const int64_t most_bytes = 64 << 10;
+  const json rank = said(most_bytes);
+  const auto kept = int64_t(rank["events"].size());
+  EXPECT_GT(kept, 50);
+  EXPECT_LE(int64_t(rank["events"].dump().size()), most_bytes / 4);
+  EXPECT_EQ(rank["events"][size_t(kept - 1)][0], kept - 1) << "the first ones are kept";
+  EXPECT_EQ(rank["events_dropped"], 1000 - kept);
+  EXPECT_THAT(rank["notes"].dump(), HasSubstr("no room for all events of a rank"));
+  EXPECT_EQ(said()["events"].size(), 1000u);
 }
 
 TEST_F(RankText, NotesWhatWasNotKept) {

@@ -10,7 +10,7 @@
 
 #include "placement/formats.h"
 #include "report/log_form.h"
-#include "report/merge.h"
+#include "report/part.h"
 #include "report/record_json.h"
 #include "trace/recorder.h"
 
@@ -18,6 +18,9 @@ namespace haichi::report {
 namespace {
 
 using nlohmann::json;
+
+// The logs have had bounds of their own.
+constexpr int64_t kMostBytes = int64_t{1} << 30;
 
 /// Gives the lines of a text, up to the first byte that nobody has written.
 template <class Take>
@@ -72,7 +75,8 @@ class Logs {
       return fail(ENOENT, "rank 0 has left no log, which says what the run was");
     const int ranks = header_["program"].value("ranks", 1);
     double last_s = 0;
-    RankTexts texts;
+    Part part(
+        {.ranks = ranks, .nodes = int(header_["placement"]["nodes"].size()), .bytes = kMostBytes});
     std::vector<int> missing;
     int64_t lost = 0;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -83,9 +87,7 @@ class Logs {
       }
       last_s = std::max(last_s, left->second.at_s);
       lost += left->second.lost;
-      if (texts.begins.empty()) texts.begins.push_back(0);
-      texts.all += left->second.text.dump(-1, ' ', false, json::error_handler_t::replace);
-      texts.begins.push_back(texts.all.size());
+      part.add_rank(left->second.text.dump(-1, ' ', false, json::error_handler_t::replace));
     }
     header_["program"]["wall_s"] = last_s;
     json cut = {{"last_s", last_s},
@@ -94,7 +96,7 @@ class Logs {
                 {"lines_damaged", damaged_}};
     for (const auto& [name, value] : end_.items())
       if (name != "at") cut[name] = value;
-    return merged(header_.dump(), texts, cut.dump());
+    return part.report(header_.dump(), cut.dump());
   }
 
  private:

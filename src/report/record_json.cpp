@@ -35,7 +35,7 @@ json to_json(const CallRecord& call) {
                  {"bytes", call.bytes},
                  {"file_begin", call.file_begin},
                  {"file_end", call.file_end},
-                 {"seconds", double(call.elapsed_ns) * 1e-9},
+                 {"seconds", double(call.elapsed_ns) / 1e9},
                  {"aggregators", call.aggregators},
                  {"layout", call.layout},
                  {"order", call.order},
@@ -51,15 +51,15 @@ json to_json(const CallRecord& call) {
                  {"messages_between", call.messages_between}};
   if (call.min_internode_bytes >= 0) result["bytes_must_cross"] = call.min_internode_bytes;
   if (call.behind) {
-    result["seconds"] = double(call.elapsed_ns + call.behind->waited_ns) * 1e-9;
-    result["waited_seconds"] = double(call.behind->waited_ns) * 1e-9;
-    result["thread_seconds"] = double(call.behind->ran_ns) * 1e-9;
+    result["seconds"] = double(call.elapsed_ns + call.behind->waited_ns) / 1e9;
+    result["waited_seconds"] = double(call.behind->waited_ns) / 1e9;
+    result["thread_seconds"] = double(call.behind->ran_ns) / 1e9;
   }
   return result;
 }
 
 json to_json(const CollectiveAccesses& a) {
-  return {{"calls", a.calls}, {"seconds", double(a.elapsed_ns) * 1e-9}, {"bytes", a.bytes}};
+  return {{"calls", a.calls}, {"seconds", double(a.elapsed_ns) / 1e9}, {"bytes", a.bytes}};
 }
 
 json to_json_without_calls(const FileRecord& file) {

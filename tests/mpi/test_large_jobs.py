@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from haichi.report.load import load
 from mpis import Mpi
 
 HERE = Path(__file__).parent
@@ -43,10 +44,10 @@ def test_ranks_agree_node_by_node(mpi: Mpi, groups: list[str], tmp_path: Path) -
 
 
 def test_a_report_has_bounds(mpi: Mpi, tmp_path: Path) -> None:
-    """Ranks other than 0 leave out what is beyond their share, and the report says so."""
+    """What is beyond them is counted, and the report says so."""
     program = mpi.compile(HERE / "by_nodes.c")
-    reports = {}
-    for size in ("512M", "4k"):
+    reports, sizes = {}, {"16M": 0, "32k": 0}
+    for size in sizes:
         path = tmp_path / f"report-{size}.json"
         env = mpi.preload(
             HAICHI_IO_LIBRARY="off",
@@ -55,13 +56,20 @@ def test_a_report_has_bounds(mpi: Mpi, tmp_path: Path) -> None:
             HAICHI_REPORT_BYTES=size,
         )
         mpi.run(4, [program, tmp_path], env, timeout=100, check=True)
-        reports[size] = json.loads(path.read_text())
-    whole, cut = reports["512M"], reports["4k"]
-    assert [bool(rank["events"]) for rank in whole["ranks"]] == [True] * 4
-    assert [bool(rank["events"]) for rank in cut["ranks"]] == [True, False, False, False]
-    assert all(rank["events_dropped"] > 0 for rank in cut["ranks"][1:])
-    said = [note for note in cut["notes"] if "report.bytes" in note]
-    assert any("events" in note and "3 times" in note for note in said), cut["notes"]
-    assert not any("report.bytes" in note for note in whole["notes"])
-    # Those of the odd ranks are not told of by rank 0.
-    assert (len(cut["files"]), len(whole["files"])) == (10, 12)
+        sizes[size] = path.stat().st_size
+        reports[size] = load(path)
+    whole, cut = reports["16M"], reports["32k"]
+    assert sizes["32k"] <= 32 << 10 < sizes["16M"]
+    assert all(rank.events and not rank.events_dropped for rank in whole.ranks)
+    assert all(rank.events_dropped > 0 for rank in cut.ranks)
+    assert not any("report.bytes" in note for note in whole.notes)
+    assert any("events of a rank (4 times)" in note for note in cut.notes), cut.notes
+    assert 0 < len(cut.calls()) < len(whole.calls())
+    assert cut.access_calls() == whole.access_calls()
+    # Of calls that are listed sums are over all ranks, whatever else has no room.
+    for file in cut.files:
+        same = next(each for each in whole.files if each.path == file.path)
+        for call, entire in zip(file.calls, same.calls, strict=False):
+            assert call.bytes_inside + call.bytes_between == (
+                entire.bytes_inside + entire.bytes_between
+            )

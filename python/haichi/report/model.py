@@ -334,6 +334,12 @@ class Traffic(Form):
         default_factory=list,
         description="`bytes[from][to]`; the diagonal never left its node.",
     )
+    nodes_each: int = Field(
+        1,
+        ge=1,
+        description="Of large jobs a row stands for so many nodes, one after the other, and its "
+        "name tells the first and the last.",
+    )
 
     @model_validator(mode="after")
     def _square(self) -> Traffic:
@@ -406,6 +412,40 @@ class Rank(Form):
     )
 
 
+class PhaseOfAll(Form):
+    """Time of one phase over all ranks that took part in it, listed or not."""
+
+    ranks: NonNegativeInt = Field(description="How many took part: those with any time in it.")
+    min: Seconds = Field(description="Of the rank that spent least.")
+    max: Seconds = Field(description="Of the rank that spent most.")
+    rank_of_max: NonNegativeInt = Field(description="The rank that spent most; it is listed.")
+
+
+class NodeTotals(Form):
+    """What the ranks of one node did."""
+
+    node: NonNegativeInt = Field(description="Index in `placement.nodes`.")
+    ranks: NonNegativeInt = Field(description="Ranks that this is of.")
+    seconds: PhaseSeconds = Field(description="Of the rank that spent most in each phase.")
+    bytes: PhaseBytes = Field(description="Of all of them.")
+    collective_access: CollectiveAccess = Field(
+        description="Calls and seconds of the rank with most, bytes of all."
+    )
+
+
+class Others(Form):
+    """All ranks in sums, where there is no room to list each of them."""
+
+    ranks: NonNegativeInt = Field(description="How many are not listed.")
+    phases: dict[PhaseName, PhaseOfAll] = Field(description="Each phase that any took part in.")
+    collective_access: CollectiveAccess = Field(
+        description="Calls and seconds of the rank with most, bytes of all."
+    )
+    nodes: list[NodeTotals] = Field(
+        default_factory=list, description="Each node, as far as there is room."
+    )
+
+
 class Cut(Form):
     """How a run ended that did not come to MPI_Finalize. Its report is made of the logs that its
     ranks had written until then."""
@@ -453,7 +493,14 @@ class Report(Form):
         default_factory=list, description="The collectives whose algorithms haichi chose."
     )
     traffic: Traffic = Field(default_factory=Traffic, description="Bytes node to node.")
-    ranks: list[Rank] = Field(default_factory=list, description="The ranks, in order.")
+    ranks: list[Rank] = Field(
+        default_factory=list,
+        description="The ranks, in order; of large jobs those that there is room for, with the "
+        "slowest of each phase.",
+    )
+    others: Others | None = Field(
+        None, description="All ranks in sums, if some are not listed; else absent."
+    )
     cut: Cut | None = Field(
         None, description="How the run was cut short; absent if it came to MPI_Finalize."
     )
@@ -468,7 +515,8 @@ class Report(Form):
         for rank in self.ranks:
             if rank.rank >= len(node_of) or rank.node != node_of[rank.rank]:
                 raise ValueError(f"rank {rank.rank} on node {rank.node}: not so in the placement")
-        if self.traffic.nodes and len(self.traffic.nodes) != len(self.placement.nodes):
+        rows = -(-len(self.placement.nodes) // self.traffic.nodes_each)
+        if self.traffic.nodes and len(self.traffic.nodes) != rows:
             raise ValueError(
                 f"traffic of {len(self.traffic.nodes)} nodes, "
                 f"{len(self.placement.nodes)} in the placement"
@@ -484,12 +532,18 @@ class Report(Form):
 
     def access_calls(self) -> int:
         """Collective file accesses of a rank, listed or not."""
+        if self.others:
+            return self.others.collective_access.calls
         return max((rank.collective_access.calls for rank in self.ranks), default=0)
 
     def access_seconds(self) -> float:
         """Time in them of the rank that spent most there."""
+        if self.others:
+            return self.others.collective_access.seconds
         return max((rank.collective_access.seconds for rank in self.ranks), default=0.0)
 
     def access_bytes(self) -> int:
         """What all ranks gave or wanted in them."""
+        if self.others:
+            return self.others.collective_access.bytes
         return sum(rank.collective_access.bytes for rank in self.ranks)

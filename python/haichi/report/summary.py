@@ -29,7 +29,7 @@ class Spread(BaseModel):
 
     ranks: int = Field(description="Ranks that took part: those with any time in the phase.")
     min: float = Field(description="Of the rank that spent least.")
-    median: float = Field(description="Of the median rank.")
+    median: float = Field(description="Of the median rank, among those that are listed.")
     max: float = Field(description="Of the rank that spent most.")
     rank_of_max: int = Field(description="The rank that spent most.")
 
@@ -161,9 +161,10 @@ def _phases(report: Report) -> dict[PhaseName, Spread]:
         if times:
             values = [seconds for seconds, _ in times]
             most, rank = max(times, key=lambda pair: (pair[0], -pair[1]))
+            of_all = report.others.phases.get(phase) if report.others else None
             spreads[phase] = Spread(
-                ranks=len(values),
-                min=min(values),
+                ranks=of_all.ranks if of_all else len(values),
+                min=of_all.min if of_all else min(values),
                 median=statistics.median(values),
                 max=most,
                 rank_of_max=rank,

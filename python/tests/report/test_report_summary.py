@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import synthetic
+from haichi.report import perfetto
 from haichi.report.html import page
 from haichi.report.load import load
 from haichi.report.summary import Run, Summary, group_calls, joined_files, summarize
@@ -217,3 +218,25 @@ def test_a_job_without_files_is_said(write: Callable[..., Path]) -> None:
     text = shown(*summarize([path], [load(path)]))
     assert "no file was opened through MPI-IO" in text
     assert "no rank spent time" in text
+
+
+def test_ranks_that_are_not_listed_count(write: Callable[..., Path]) -> None:
+    document = synthetic.report()
+    slowest = max(document["ranks"], key=lambda rank: rank["seconds"]["exchange"])
+    document["ranks"] = [document["ranks"][0], slowest]
+    of_all = {"ranks": 16, "min": 0.001, "max": slowest["seconds"]["exchange"]}
+    document["others"] = {
+        "ranks": 14,
+        "phases": {"exchange": {**of_all, "rank_of_max": slowest["rank"]}},
+        "collective_access": {"calls": 9, "seconds": 2.5, "bytes": 1234},
+        "nodes": [],
+    }
+    report = load(write(document=document))
+    (run,), summary = summarize([Path("run.json")], [report])
+    exchange = run.facts.phases["exchange"]
+    assert (exchange.ranks, exchange.min) == (16, 0.001)
+    assert exchange.rank_of_max == slowest["rank"]
+    assert (run.facts.access_calls, run.facts.access_s) == (9, 2.5)
+    assert report.access_bytes() == 1234
+    assert "<svg" in page([run], summary)
+    assert perfetto.trace([run])

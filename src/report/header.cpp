@@ -1,0 +1,55 @@
+#include "report/header.h"
+
+#include <time.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/version.h"
+#include "placement/formats.h"
+
+namespace haichi::report {
+namespace {
+
+using nlohmann::json;
+
+// A place takes some 30 bytes.
+constexpr int kMostPlaces = 4096;
+
+json settings_list(const Settings& settings) {
+  json list = json::array();
+  for (const Setting& row : kSettings)
+    list.push_back(
+        {{"key", row.key}, {"value", settings.text(row)}, {"source", settings.source(row)}});
+  return list;
+}
+
+std::string iso_time(int64_t seconds) {
+  const time_t t = seconds;
+  tm parts;
+  gmtime_r(&t, &parts);
+  char text[32];
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace
+
+std::string header(const Job& job) {
+  json world = json::parse(placement::to_json(job.world), nullptr, false);
+  if (job.world.ranks() > kMostPlaces) world.erase("places");
+  const json parts = {{"schema", "haichi.report/1"},
+                      {"haichi", kVersion},
+                      {"program",
+                       {{"command", job.command},
+                        {"ranks", job.world.ranks()},
+                        {"started", iso_time(job.started_unix_s)},
+                        {"wall_s", job.wall_s},
+                        {"job", job.id.empty() ? json() : json(job.id)}}},
+                      {"mpi", {{"abi", job.abi}, {"library", job.library}}},
+                      {"placement", std::move(world)},
+                      {"settings", settings_list(job.settings)}};
+  return parts.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace haichi::report
