@@ -5,6 +5,8 @@
  * overhead reads FILE   the same of one MPI_File_read_at_all of an int, on a file that haichi hands
  *                       back: one rank has nobody to share with
  * overhead waits        the same of one MPI_Wait for nothing, which programs make by the million
+ * overhead writes FILE  the same of one MPI_File_write_at_all of 64 KiB a rank in pieces that
+ *                       interleave, on all ranks: the first batch is of calls that a report lists
  * overhead init         seconds of MPI_Init on the slowest rank
  *
  * MPI_File_get_view is intercepted, does next to nothing in an MPI library, and nothing is left
@@ -14,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BATCHES = 11, CALLS = 50000 };
+enum { BATCHES = 11, CALLS = 50000, WRITES = 200, PIECE = 4096, PIECES = 16 };
 
 static double now(void) {
   struct timespec t;
@@ -54,6 +56,33 @@ static int measure_calls(const char* path, void (*call)(MPI_File)) {
   return 0;
 }
 
+static int measure_writes(const char* path, int rank) {
+  static char data[PIECE * PIECES];
+  int size, mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Datatype piece, part;
+  MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
+  MPI_Type_create_resized(piece, 0, (MPI_Aint)PIECE * size, &part);
+  MPI_Type_commit(&part);
+  MPI_File file;
+  if (MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
+    fprintf(stderr, "overhead: cannot open %s\n", path);
+    return 1;
+  }
+  MPI_File_set_view(file, (MPI_Offset)PIECE * rank, MPI_BYTE, part, "native", MPI_INFO_NULL);
+  for (int batch = 0; batch < BATCHES; ++batch) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = now();
+    for (int i = 0; i < WRITES; ++i)
+      MPI_File_write_at_all(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+    if (rank == 0) printf("%.2f\n", (now() - begin) * 1e9 / WRITES);
+  }
+  MPI_File_close(&file);
+  MPI_Type_free(&part);
+  MPI_Type_free(&piece);
+  return 0;
+}
+
 static void measure_waits(void) {
   for (int batch = 0; batch < BATCHES; ++batch) {
     double begin = now();
@@ -75,6 +104,8 @@ int main(int argc, char** argv) {
     failed = rank == 0 && measure_calls(argv[2], get_view);
   } else if (argc == 3 && strcmp(argv[1], "reads") == 0) {
     failed = rank == 0 && measure_calls(argv[2], read_int);
+  } else if (argc == 3 && strcmp(argv[1], "writes") == 0) {
+    failed = measure_writes(argv[2], rank);
   } else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
     if (rank == 0) measure_waits();
   } else if (argc == 2 && strcmp(argv[1], "init") == 0) {
@@ -82,7 +113,8 @@ int main(int argc, char** argv) {
     if (rank == 0) printf("%.6f\n", slowest);
   } else {
     fprintf(stderr,
-            "usage: overhead calls FILE | overhead reads FILE | overhead waits | overhead init\n");
+            "usage: overhead calls FILE | overhead reads FILE | overhead writes FILE | overhead "
+            "waits | overhead init\n");
     failed = 2;
   }
   MPI_Finalize();
