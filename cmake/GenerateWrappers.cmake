@@ -1,6 +1,7 @@
 # The generated part of each shim: for each of HAICHI_MPI_FLAVOURS the files of
 # src/preload/generate.py, in HAICHI_GENERATED_<flavour>, and the INTERFACE library
-# haichi_generated_<flavour>: mpi.h of that MPI, "generated/real.h" and "generated/hooks.h".
+# haichi_generated_<flavour>: mpi.h of that MPI, "generated/real.h", "generated/hooks.h" and a
+# "generated/by_TAKER.h" for each TAKER of functions.txt.
 set(HAICHI_PYTHON "" CACHE FILEPATH "Python that has pympistandard, for the wrapper generator")
 
 set(python "")
@@ -20,10 +21,14 @@ if(HAICHI_MPI_FLAVOURS AND NOT python)
 endif()
 
 set(preload ${CMAKE_SOURCE_DIR}/src/preload)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${preload}/functions.txt)
+file(STRINGS ${preload}/functions.txt takers REGEX "^ *hook +[^ ]+ +by +[a-z]")
+list(TRANSFORM takers REPLACE "^ *hook +[^ ]+ +by +([A-Za-z0-9_]+).*$" "by_\\1.h")
+list(REMOVE_DUPLICATES takers)
 foreach(flavour IN LISTS HAICHI_MPI_FLAVOURS)
   set(include ${CMAKE_BINARY_DIR}/src/preload/${flavour})
   set(files "")
-  foreach(file real.h real.cpp hooks.h wrappers.cpp export.map)
+  foreach(file real.h real.cpp hooks.h ${takers} wrappers.cpp export.map)
     list(APPEND files ${include}/generated/${file})
   endforeach()
   add_custom_command(OUTPUT ${files}

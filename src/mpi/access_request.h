@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "mpi/access_form.h"
 #include "mpi/file_state.h"
@@ -28,14 +29,15 @@ struct CollectiveCall {
   AccessForm form = AccessForm::whole;  ///< of those that ranks agree about
 };
 
-inline CollectiveCall write_call(const char* name, std::optional<MPI_Offset> offset,
-                                 const void* memory, int64_t count, MPI_Datatype type) {
-  return {name, mpiio::Direction::write, offset, const_cast<void*>(memory), count, type};
-}
-
-inline CollectiveCall read_call(const char* name, std::optional<MPI_Offset> offset, void* memory,
-                                int64_t count, MPI_Datatype type) {
-  return {name, mpiio::Direction::read, offset, memory, count, type};
+/// Of a call as the generated hooks have it.
+template <class Call>
+CollectiveCall collective_call(const Call& call) {
+  constexpr bool reads = std::is_same_v<decltype(Call::buf), void*>;
+  std::optional<MPI_Offset> offset;
+  if constexpr (requires { call.offset; }) offset = call.offset;
+  return {Call::kName, reads ? mpiio::Direction::read : mpiio::Direction::write,
+          offset,      const_cast<void*>(call.buf),
+          call.count,  call.datatype};
 }
 
 /// What this rank wants of the call, or why it cannot be taken.

@@ -50,77 +50,81 @@ inline ExchangeSide own_block_side(const void* buffer, int64_t count, MPI_Dataty
                                 : one_block_side(buffer, count, type);
 }
 
-/// Nothing in place: there every block that comes would overwrite one that has to go.
-template <class Count>
-std::optional<ExchangeCall> alltoall_call(const char* name, const void* sendbuf, Count sendcount,
-                                          MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-                                          MPI_Datatype recvtype) {
-  if (sendbuf == MPI_IN_PLACE) return std::nullopt;
-  if (sendbuf == recvbuf && sendcount == recvcount && sendtype == recvtype && sendcount > 0 &&
-      refuses_same_buffers())
-    return std::nullopt;
-  return sound({name,
-                {const_cast<void*>(sendbuf), {sendtype}, sendcount},
-                {recvbuf, {recvtype}, recvcount}});
+/// Of a call that places what it sends.
+template <class Call>
+ExchangeSide sent_blocks(const Call& call, size_t blocks) {
+  if constexpr (requires { call.sendtypes; })
+    return typed_side(call.sendbuf, blocks, call.sendcounts, call.sdispls, call.sendtypes);
+  else
+    return placed_side(call.sendbuf, blocks, call.sendcounts, call.sdispls, call.sendtype);
 }
 
-/// The same, for a communicator of so many ranks.
-template <class Count, class Displacement>
-std::optional<ExchangeCall> alltoallv_call(const char* name, int ranks, const void* sendbuf,
-                                           const Count* sendcounts, const Displacement* sdispls,
-                                           MPI_Datatype sendtype, void* recvbuf,
-                                           const Count* recvcounts, const Displacement* rdispls,
-                                           MPI_Datatype recvtype) {
-  if (sendbuf == MPI_IN_PLACE) return std::nullopt;
-  if (sendbuf == recvbuf && sendcounts == recvcounts && sendtype == recvtype &&
-      refuses_same_buffers())
-    return std::nullopt;
-  return sound({name, placed_side(sendbuf, size_t(ranks), sendcounts, sdispls, sendtype),
-                placed_side(recvbuf, size_t(ranks), recvcounts, rdispls, recvtype)});
+/// Of the same, what it receives.
+template <class Call>
+ExchangeSide received_blocks(const Call& call, size_t blocks) {
+  if constexpr (requires { call.recvtypes; })
+    return typed_side(call.recvbuf, blocks, call.recvcounts, call.rdispls, call.recvtypes);
+  else
+    return placed_side(call.recvbuf, blocks, call.recvcounts, call.rdispls, call.recvtype);
 }
 
-/// The same, each block with a datatype of its own.
-template <class Count, class Displacement>
-std::optional<ExchangeCall> alltoallw_call(const char* name, int ranks, const void* sendbuf,
-                                           const Count* sendcounts, const Displacement* sdispls,
-                                           const MPI_Datatype* sendtypes, void* recvbuf,
-                                           const Count* recvcounts, const Displacement* rdispls,
-                                           const MPI_Datatype* recvtypes) {
-  if (sendbuf == MPI_IN_PLACE) return std::nullopt;
-  if (sendbuf == recvbuf && sendcounts == recvcounts && sendtypes == recvtypes &&
-      refuses_same_buffers())
-    return std::nullopt;
-  return sound({name, typed_side(sendbuf, size_t(ranks), sendcounts, sdispls, sendtypes),
-                typed_side(recvbuf, size_t(ranks), recvcounts, rdispls, recvtypes)});
+/// Whether an all-to-all sends and receives what looks the same.
+template <class Call>
+bool has_same_buffers(const Call& call) {
+  if (call.sendbuf != call.recvbuf) return false;
+  if constexpr (requires { call.sendtypes; })
+    return call.sendcounts == call.recvcounts && call.sendtypes == call.recvtypes;
+  else if constexpr (requires { call.sendcounts; })
+    return call.sendcounts == call.recvcounts && call.sendtype == call.recvtype;
+  else
+    return call.sendcount == call.recvcount && call.sendtype == call.recvtype && call.sendcount > 0;
 }
 
-/// Of a call that the library has carried out: bytes that this rank received in blocks of one size.
-template <class Count>
-int64_t bytes_received(MPI_Comm comm, Count count, MPI_Datatype type) {
-  int ranks = 0;
-  MPI_Count size = 0;
-  if (count <= 0 || real().Comm_size(comm, &ranks) != MPI_SUCCESS ||
-      real().Type_size_x(type, &size) != MPI_SUCCESS)
-    return 0;
-  return int64_t(ranks) * int64_t(count) * int64_t(size);
+/// An all-to-all of so many ranks. Nothing in place: there every block that comes would overwrite
+/// one that has to go.
+template <class Call>
+std::optional<ExchangeCall> alltoall_call(const Call& call, int ranks) {
+  if (call.sendbuf == MPI_IN_PLACE) return std::nullopt;
+  if (has_same_buffers(call) && refuses_same_buffers()) return std::nullopt;
+  if constexpr (requires { call.sendcounts; })
+    return sound(
+        {Call::kPlainName, sent_blocks(call, size_t(ranks)), received_blocks(call, size_t(ranks))});
+  else
+    return sound({Call::kPlainName,
+                  {const_cast<void*>(call.sendbuf), {call.sendtype}, call.sendcount},
+                  {call.recvbuf, {call.recvtype}, call.recvcount}});
 }
 
-inline int64_t no_bytes_known() { return 0; }
+/// Of a call that the library has carried out: bytes that this rank received, if all know that it
+/// is the same for all.
+template <class Call>
+int64_t bytes_received(const Call& call) {
+  if constexpr (requires { call.recvcount; }) {
+    int ranks = 0;
+    MPI_Count size = 0;
+    if (call.recvcount <= 0 || real().Comm_size(call.comm, &ranks) != MPI_SUCCESS ||
+        real().Type_size_x(call.recvtype, &size) != MPI_SUCCESS)
+      return 0;
+    return int64_t(ranks) * int64_t(call.recvcount) * int64_t(size);
+  }
+  return 0;
+}
 
-/// A blocking collective of the program's. `call(state)` is it as an exchange, or nothing if it is
-/// the MPI library's; `bytes()` what a rank received if all know that it is the same for all.
-template <class Bytes, class Call, class RealCall>
-int carry_out(MPI_Comm comm, Bytes bytes, Call call, RealCall real_call) {
-  CommAttachment* const attached = attachment_for_call(comm);
-  if (attached == nullptr) return real_call();
+/// A blocking collective of the program's. `exchange_of(state)` is it as an exchange, or nothing if
+/// it is the MPI library's; `bytes()` what a rank received, 0 if that is not known to all.
+template <class Call, class Bytes, class ExchangeOf>
+int carry_out(const Call& call, Bytes bytes, ExchangeOf exchange_of) {
+  CommAttachment* const attached = attachment_for_call(call.comm);
+  if (attached == nullptr) return call.real_call();
   if (!attached->settled) {
-    const int result = real_call();
-    library_did(*attached, comm, result, result == MPI_SUCCESS ? bytes() : 0);
+    const int result = call.real_call();
+    library_did(*attached, call.comm, result, result == MPI_SUCCESS ? bytes() : 0);
     return result;
   }
   CommState* const state = attached->state.get();
-  const std::optional<ExchangeCall> exchange = state ? call(*state) : std::nullopt;
-  return exchange ? run_exchange(comm, *state, *exchange, real_call) : real_call();
+  const std::optional<ExchangeCall> exchange = state ? exchange_of(*state) : std::nullopt;
+  return exchange ? run_exchange(call.comm, *state, *exchange, [&] { return call.real_call(); })
+                  : call.real_call();
 }
 
 }  // namespace haichi::mpi

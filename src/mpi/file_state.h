@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/lustre.h"
@@ -30,20 +31,10 @@
 
 namespace haichi::mpi {
 
-/// The split collectives (MPI 4.1, section 14.4.5).
-enum class Split {
-  write_all,
-  read_all,
-  write_at_all,
-  read_at_all,
-  write_ordered,
-  read_ordered,
-};
-
-/// A split collective between its begin and its end: haichi did all of it at the begin, or it is
-/// the MPI library's (`outcome` is not taken).
+/// A split collective (MPI 4.1, section 14.4.5) between its begin and its end: haichi did all of it
+/// at the begin, or it is the MPI library's (`outcome` is not taken).
 struct SplitAccess {
-  Split kind;
+  std::string_view kind;  ///< its name without "_begin": "MPI_File_write_all"
   CollectiveOutcome outcome;
   int64_t number = 0;    ///< that WayTrials has for it, if the outcome is timed
   int64_t begin_ns = 0;  ///< what it took on this rank until the begin was over

@@ -56,37 +56,18 @@ inline std::optional<ExchangeCall> neighbour_call(const char* name,
   return sound({name, std::move(send), std::move(receive), collectives::Kind::neighbours});
 }
 
-template <class Count>
-std::optional<ExchangeCall> neighbour_alltoall_call(const char* name,
-                                                    const collectives::Neighbours& neighbours,
-                                                    const void* sendbuf, Count sendcount,
-                                                    MPI_Datatype sendtype, void* recvbuf,
-                                                    Count recvcount, MPI_Datatype recvtype) {
-  return neighbour_call(name, neighbours,
-                        row_side(sendbuf, neighbours.destinations.size(), sendcount, sendtype),
-                        row_side(recvbuf, neighbours.sources.size(), recvcount, recvtype));
-}
-
-template <class Count, class Displacement>
-std::optional<ExchangeCall> neighbour_alltoallv_call(
-    const char* name, const collectives::Neighbours& neighbours, const void* sendbuf,
-    const Count* sendcounts, const Displacement* sdispls, MPI_Datatype sendtype, void* recvbuf,
-    const Count* recvcounts, const Displacement* rdispls, MPI_Datatype recvtype) {
-  return neighbour_call(
-      name, neighbours,
-      placed_side(sendbuf, neighbours.destinations.size(), sendcounts, sdispls, sendtype),
-      placed_side(recvbuf, neighbours.sources.size(), recvcounts, rdispls, recvtype));
-}
-
-template <class Count>
-std::optional<ExchangeCall> neighbour_alltoallw_call(
-    const char* name, const collectives::Neighbours& neighbours, const void* sendbuf,
-    const Count* sendcounts, const MPI_Aint* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
-    const Count* recvcounts, const MPI_Aint* rdispls, const MPI_Datatype* recvtypes) {
-  return neighbour_call(
-      name, neighbours,
-      typed_side(sendbuf, neighbours.destinations.size(), sendcounts, sdispls, sendtypes),
-      typed_side(recvbuf, neighbours.sources.size(), recvcounts, rdispls, recvtypes));
+/// An all-to-all among neighbours.
+template <class Call>
+std::optional<ExchangeCall> neighbour_alltoall_call(const Call& call,
+                                                    const collectives::Neighbours& neighbours) {
+  const size_t out = neighbours.destinations.size(), in = neighbours.sources.size();
+  if constexpr (requires { call.sendcounts; })
+    return neighbour_call(Call::kPlainName, neighbours, sent_blocks(call, out),
+                          received_blocks(call, in));
+  else
+    return neighbour_call(Call::kPlainName, neighbours,
+                          row_side(call.sendbuf, out, call.sendcount, call.sendtype),
+                          row_side(call.recvbuf, in, call.recvcount, call.recvtype));
 }
 
 }  // namespace haichi::mpi

@@ -9,6 +9,7 @@ Files written into --out (unchanged files keep their time):
     real.h        table of the MPI library's own functions, haichi::mpi::real()
     real.cpp      how the table is filled
     hooks.h       what src/mpi implements, haichi::mpi::on_<function>
+    by_TAKER.h    the functions whose hook is TAKER, each call a struct; for the source of TAKER
     wrappers.cpp  the exported functions
     export.map    linker version script: the exported functions, nothing else
 """
@@ -43,6 +44,8 @@ class Function:
     """What haichi does before it leaves the call to the MPI library; "" if it has a hook."""
     turn: bool
     """Whether `first` gives a Turn, which lasts as long as the call."""
+    taker: str
+    """What the generated hook gives the call to, as a struct; "" if there is none."""
     returns: str
     parameters: tuple[str, ...]
     """As C declares them: "const char* filename"."""
@@ -64,13 +67,26 @@ class Function:
         """The argument list between the parentheses."""
         return ", ".join(self.arguments)
 
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The parameters as a struct has them: "const int* sendcounts" for "… sendcounts[]"."""
+        return tuple(
+            re.sub(r" (\w+)\[\]$", r"* \1", re.sub(r" (\w+)\[\](\[\d+\])$", r" (*\1)\2", each))
+            for each in self.parameters
+        )
+
 
 class BadInput(Exception):
     """A line of functions.txt that cannot be used; the text says which and why."""
 
 
 def describe(
-    name: str, hooked: bool, done: str = "", first: str = "", turn: bool = False
+    name: str,
+    hooked: bool,
+    done: str = "",
+    first: str = "",
+    turn: bool = False,
+    taker: str = "",
 ) -> Function:
     """The standard's signature of one C function, large-count forms included."""
     large = name.endswith("_c")
@@ -88,42 +104,56 @@ def describe(
         raise BadInput(f"{name} must not be exported: programs use it to tell MPIs apart")
     if first and not parameters:
         raise BadInput(f"{name} has no argument to give to {first}")
+    returns = str(symbol.return_type)
+    if taker and returns != "int":
+        raise BadInput(f"{name} gives a {returns}, and {taker} an int")
     names = tuple(parameter.name for parameter in symbol.parameters)
-    return Function(name, hooked, done, first, turn, str(symbol.return_type), parameters, names)
+    return Function(name, hooked, done, first, turn, taker, returns, parameters, names)
+
+
+def forms(listed: str) -> list[str]:
+    """The names that NAME or NAME[_c] of functions.txt stands for."""
+    name = listed.removesuffix("[_c]")
+    return [name] if name == listed else [name, name + "_c"]
+
+
+def on_line(words: list[str]) -> list[Function]:
+    """The functions of one line of functions.txt."""
+    match words:
+        case ["hook", listed]:
+            return [describe(name, hooked=True) for name in forms(listed)]
+        case ["hook", listed, "by", taker]:
+            if not re.fullmatch(r"[a-z]\w*", taker, re.ASCII):
+                raise BadInput(f'"{taker}" is no name of a function that takes calls')
+            return [describe(name, hooked=True, taker=taker) for name in forms(listed)]
+        case ["hook", listed, "done", flag]:
+            describe(flag, hooked=False)  # or this line is wrong
+            return [describe(name, hooked=True, done=flag) for name in forms(listed)]
+        case ["hook", listed, "after", first]:
+            return [describe(name, hooked=True, first=first) for name in forms(listed)]
+        case ["hook", listed, "within", first]:
+            return [describe(name, hooked=True, first=first, turn=True) for name in forms(listed)]
+        case ["use", listed]:
+            return [describe(name, hooked=False) for name in forms(listed)]
+    raise BadInput(
+        'expected "hook NAME", "hook NAME by TAKER", "hook NAME done FLAG", '
+        '"hook NAME after FIRST", "hook NAME within TURN" or "use NAME"'
+    )
 
 
 def read_functions(path: Path) -> list[Function]:
     """The functions of functions.txt, hooks first seen first, with what `done` needs."""
     functions: dict[str, Function] = {}
-    asked: list[str] = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         words = line.partition("#")[0].split()
-        if not words:
-            continue
         try:
-            match words:
-                case ["hook", name]:
-                    found = describe(name, hooked=True)
-                case ["hook", name, "done", flag]:
-                    found = describe(name, hooked=True, done=flag)
-                    asked.append(flag)
-                case ["hook", name, "after", first]:
-                    found = describe(name, hooked=True, first=first)
-                case ["hook", name, "within", first]:
-                    found = describe(name, hooked=True, first=first, turn=True)
-                case ["use", name]:
-                    found = describe(name, hooked=False)
-                case _:
-                    raise BadInput(
-                        'expected "hook NAME", "hook NAME done FLAG", "hook NAME after FIRST", '
-                        '"hook NAME within TURN" or "use NAME"'
-                    )
-            if found.name in functions:
-                raise BadInput(f"{found.name} is listed twice")
+            for found in on_line(words) if words else []:
+                if found.name in functions:
+                    raise BadInput(f"{found.name} is listed twice")
+                functions[found.name] = found
         except BadInput as error:
             raise BadInput(f"{path}:{number}: {error}") from None
-        functions[found.name] = found
-    for flag in asked:
+    for flag in [function.done for function in functions.values() if function.done]:
         functions.setdefault(flag, describe(flag, hooked=False))
     return list(functions.values())
 
@@ -265,6 +295,58 @@ namespace haichi::mpi {{
 """
 
 
+def call_struct(function: Function) -> str:
+    """The arguments of one call of a function, and how to make it."""
+    f = function
+    members = "".join(f"  {member};\n" for member in f.members)
+    types = ", ".join(f"decltype({argument})" for argument in f.arguments)
+    return f"""struct {f.short} {{
+  using Function = decltype(Real::{f.short});
+  static constexpr const char* kName = "{f.name}";
+  static constexpr const char* kPlainName = "{f.name.removesuffix("_c")}";
+{members}  std::tuple<{types}> arguments() const {{ return {{{f.call}}}; }}
+  int made_by(Function function) const {{ return function({f.call}); }}
+  int real_call() const {{ return made_by(real().{f.short}); }}
+}};
+"""
+
+
+def taker_header(taker: str, taken: list[Function]) -> str:
+    """Text of by_TAKER.h."""
+    structs = "\n".join(call_struct(f) for f in taken)
+    hooks = "\n".join(
+        f"{f.returns} on_{f.short}({f.signature}) {{ return {taker}({f.short}{{{f.call}}}); }}"
+        for f in taken
+    )
+    return f"""{BANNER}//
+// The hooks that are {taker}(), for the one source that defines it. A call is a
+// struct: its members are the arguments, by the standard's names; arguments() is a tuple of them.
+// kName is the function's name and kPlainName that of its form without large counts; real_call()
+// is the MPI library's own call, and made_by() that of another function with the same parameters.
+#pragma once
+
+#include <mpi.h>
+
+#include <tuple>
+
+#include "generated/hooks.h"
+#include "generated/real.h"
+
+namespace haichi::mpi {{
+namespace {{
+
+template <class Call>
+int {taker}(const Call& call);
+
+{structs}
+}}  // namespace
+
+{hooks}
+
+}}  // namespace haichi::mpi
+"""
+
+
 def recovery(function: Function) -> str:
     """What a wrapper returns if its hook threw. See guarded() in preload/guard.h."""
     real = f"table.{function.short}({function.call})"
@@ -394,6 +476,9 @@ def main() -> int:
     write(options.out / "real.h", real_header(functions))
     write(options.out / "real.cpp", real_source(functions, wrapped, symbols))
     write(options.out / "hooks.h", hooks_header(functions))
+    for taker in dict.fromkeys(f.taker for f in functions if f.taker):
+        taken = [f for f in functions if f.taker == taker]
+        write(options.out / f"by_{taker}.h", taker_header(taker, taken))
     write(options.out / "wrappers.cpp", wrappers_source(wrapped))
     write(options.out / "export.map", export_map(wrapped))
     return 0

@@ -77,7 +77,8 @@ def symbols(library: Path) -> set[str]:
 def hooks() -> set[str]:
     """The functions that functions.txt lists as intercepted."""
     text = (ROOT / "src/preload/functions.txt").read_text()
-    return set(re.findall(r"^hook (\w+)", text, re.MULTILINE))
+    listed = re.findall(r"^hook (\w+)(\[_c\])?", text, re.MULTILINE)
+    return {name + form for name, large in listed for form in ("", "_c" if large else "")}
 
 
 def haichi_lines(done: subprocess.CompletedProcess[str]) -> list[str]:

@@ -20,18 +20,27 @@ hook MPI_Comm_size
 hook MPI_Comm_rank
 hook MPI_Wtime
 hook MPI_Topo_test  after look_at
+hook MPI_Type_contiguous[_c]  by doubled
+hook MPI_Group_union       by only_common
+hook MPI_Group_range_incl  by left_alone
+hook MPI_Dims_create       by left_alone
+use MPI_Group_intersection
 use MPI_Barrier
 use MPI_Bcast_c
 """
 
 # Hooks that fail before or after the real call, as the names of the environment variables say.
 HOOKS = """
+#include "generated/by_doubled.h"
+#include "generated/by_left_alone.h"
+#include "generated/by_only_common.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "preload/guard.h"
 #include <stdlib.h>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 namespace haichi::mpi {
 bool active() { return true; }
@@ -65,6 +74,29 @@ void look_at(MPI_Comm comm) {
   int size;
   fail("look_at", [&] { return real().Comm_size(comm, &size) || setenv("LOOKED", "yes", 1); });
 }
+
+namespace {
+template <class Call>
+int doubled(const Call& call) {
+  return fail(Call::kPlainName, [&] {
+    Call larger = call;
+    larger.count *= 2;
+    if (std::string(Call::kName) != Call::kPlainName) ++larger.count;
+    return larger.real_call();
+  });
+}
+
+template <class Call>
+int only_common(const Call& call) {
+  const int result = call.made_by(real().Group_intersection);
+  return std::get<MPI_Group*>(call.arguments()) == call.newgroup ? result : MPI_ERR_OTHER;
+}
+
+template <class Call>
+int left_alone(const Call& call) {
+  return call.real_call();
+}
+}  // namespace
 }  // namespace haichi::mpi
 """
 
@@ -84,6 +116,33 @@ int main(int argc, char** argv) {
   printf(" topology %d %d", tested == MPI_ERR_INTERN, kind == MPI_UNDEFINED);
   printf(" looked %d billions %d ended %d\\n", getenv("LOOKED") != NULL, billions, ended != 0);
   return 0;
+}
+"""
+
+# Calls that the hooks get as structs: counts of both kinds, and arrays of one and two dimensions.
+TAKEN = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  MPI_Datatype type;
+  int size = -1, large = -1, both = -1, first = -1, dims[2] = {0, 1}, ranges[1][3] = {{0, 0, 1}};
+  MPI_Group world, made;
+  MPI_Init(&argc, &argv);
+  int failed = MPI_Type_contiguous(3, MPI_BYTE, &type) != MPI_SUCCESS;
+  if (!failed) MPI_Type_size(type, &size);
+#if MPI_VERSION >= 4
+  if (!failed) MPI_Type_contiguous_c(3, MPI_BYTE, &type);
+  if (!failed) MPI_Type_size(type, &large);
+#endif
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_union(world, MPI_GROUP_EMPTY, &made);
+  MPI_Group_size(made, &both);
+  MPI_Group_range_incl(world, 1, ranges, &made);
+  MPI_Group_size(made, &first);
+  MPI_Dims_create(5, 2, dims);
+  printf("failed %d sizes %d %d groups %d %d", failed, size, large, both, first);
+  printf(" dims %d %d\\n", dims[0], dims[1]);
+  return MPI_Finalize();
 }
 """
 
@@ -170,6 +229,24 @@ def test_hooks_that_throw(small: tuple, env: dict[str, str], expected: str) -> N
     assert ("haichi failed inside" in done.stderr) == bool(env)
 
 
+@pytest.mark.parametrize(
+    ("env", "sizes"),
+    [({}, "failed 0 sizes 6 7"), ({"FAIL_BEFORE": "MPI_Type_contiguous"}, "failed 1 sizes -1 -1")],
+    ids=["takes", "throws"],
+)
+def test_calls_as_structs(small: tuple, env: dict[str, str], sizes: str, tmp_path: Path) -> None:
+    """A generated hook gives each form of a call to its taker, which may change and replace it."""
+    mpi, shim, _ = small
+    (tmp_path / "taken.c").write_text(TAKEN)
+    program = mpi.compile(tmp_path / "taken.c", into=tmp_path)
+    done = mpi.run(1, [program], {"LD_PRELOAD": str(shim), **env}, check=True)
+    sizes = sizes.replace("7", "-1") if mpi.abi == "openmpi" else sizes  # has no large counts
+    assert done.stdout.strip() == f"{sizes} groups 0 1 dims 5 1"
+    plain = mpi.run(1, [program], check=True)
+    assert "failed 0 sizes 3 " in plain.stdout
+    assert "groups 1 1 dims 5 1" in plain.stdout
+
+
 def test_a_clock_that_throws_is_asked_again(small: tuple) -> None:
     """A function without an error code is local: the real one answers."""
     mpi, shim, program = small
@@ -189,6 +266,12 @@ def test_a_clock_that_throws_is_asked_again(small: tuple) -> None:
         ("use MPI_Pcontrol", "variable list of arguments"),
         ("hook", 'expected "hook NAME"'),
         ("hook MPI_Barrier after", 'expected "hook NAME"'),
+        ("hook MPI_Barrier[_c]", "the MPI standard has no C function MPI_Barrier_c"),
+        ("hook MPI_Barrier by", 'expected "hook NAME"'),
+        ("hook MPI_Barrier by mpi/barrier", '"mpi/barrier" is no name of a function'),
+        ("hook MPI_Init done MPI_Initialised", "the MPI standard has no MPI_Initialised"),
+        ("hook MPI_Wtime by barrier", "MPI_Wtime gives a double, and barrier an int"),
+        ("use MPI_Bcast[_c]\nuse MPI_Bcast_c", "MPI_Bcast_c is listed twice"),
         ("hook MPI_Finalize after look_at", "MPI_Finalize has no argument to give to look_at"),
         ("grab MPI_Init", 'expected "hook NAME"'),
         ("use MPI_Init\nuse MPI_Init", "MPI_Init is listed twice"),
