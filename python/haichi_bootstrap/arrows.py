@@ -37,6 +37,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "patterns": frozenset(
         {"sim", "mpiio", "collectives", "machine", "topology", "plan", "placement", "base"}
     ),
+    "measure": frozenset({"mpi", "placement", "base"}),
     "launch": frozenset(
         {
             "patterns",
@@ -52,7 +53,7 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
 }
-WITH_MPI = frozenset({"mpi", "preload"})
+WITH_MPI = frozenset({"mpi", "preload", "measure"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
 PURE = frozenset({"plan", "placement", "machine", "topology", "collectives", "sim"})

@@ -152,7 +152,8 @@ def types(files: Iterable[Path] = ()) -> list[str]:
 
 
 def _flags(folder: Path) -> dict[str, list[str]]:
-    """Folder of src/ -> the flags that say how its headers are to be read."""
+    """Folder of src/, and each folder in it, -> how headers there are to be read: as a source
+    beside them is."""
     try:
         commands: list[CompileCommand] = json.loads((folder / "compile_commands.json").read_text())
     except (OSError, ValueError) as error:
@@ -162,8 +163,9 @@ def _flags(folder: Path) -> dict[str, list[str]]:
         file = Path(entry["file"])
         if file.suffix != ".cpp" or not file.is_relative_to(SRC):
             continue
-        part = file.relative_to(SRC).parts[0]
-        flags.setdefault(part, _reading_flags(shlex.split(entry["command"])))
+        within = file.relative_to(SRC)
+        for part in (within.parent.as_posix(), within.parts[0]):
+            flags.setdefault(part, _reading_flags(shlex.split(entry["command"])))
     return flags
 
 
@@ -183,7 +185,8 @@ def _headers(folder: Path, code: list[Path]) -> list[str]:
 
     def compile_alone(header: Path) -> list[str]:
         part = header.relative_to(SRC).parts[0]
-        how = flags.get(part) or flags.get("base", [])
+        beside = header.relative_to(SRC).parent.as_posix()
+        how = flags.get(beside) or flags.get(part) or flags.get("base", [])
         command: shell.Command = ["g++", *how, "-fsyntax-only", "-Wall"]
         command += ["-include", header, "-x", "c++", "/dev/null"]
         log = paths.OUT / "check" / "headers" / f"{part}-{header.name}.log"

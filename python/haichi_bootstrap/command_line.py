@@ -46,6 +46,7 @@ usage: ./haichi COMMAND
 
   run       mpiexec -n 16 ./haichi run ./app ARGS…    run a program under haichi
   where     mpiexec -n 16 ./haichi where              print which rank is where
+  measure   mpiexec -n 4 ./haichi measure             measure what MPI does on this machine
   config    print the settings
   simulate  what if an exchange ran on another machine, with the ranks placed like so
 

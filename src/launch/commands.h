@@ -1,5 +1,5 @@
 // The commands of the native program. Each takes the words after its name and returns the exit
-// code, if it returns at all: run and where become another program.
+// code, if it returns at all: run, where and measure become another program.
 #pragma once
 
 #include <string>
@@ -29,6 +29,7 @@ enum ExitCode {
 
 int run_command(Invocation invocation);
 int where_command(Invocation invocation);
+int measure_command(Invocation invocation);
 int config_command(Invocation invocation);
 int simulate_command(Invocation invocation);
 /// Prints the report of a run of the logs that its ranks have left, one file of each node.

@@ -12,11 +12,12 @@ int other_command(Invocation invocation) {
   std::string script = above + "haichi";
   if (access(script.c_str(), X_OK) != 0) script = above + "bin/haichi";
   if (access(script.c_str(), X_OK) != 0)
-    return refuse(kUsage,
-                  fmt::format("{} is not a command of this program (run, where, config, simulate "
-                              "are), and neither a checkout nor an installed haichi is around it: "
-                              "no {}",
-                              invocation.words[0], script));
+    return refuse(
+        kUsage,
+        fmt::format("{} is not a command of this program (run, where, measure, config, "
+                    "simulate are), and neither a checkout nor an installed haichi is around it: "
+                    "no {}",
+                    invocation.words[0], script));
   invocation.words.insert(invocation.words.begin(), script);
   return become(script, std::move(invocation.words), invocation.environment);
 }

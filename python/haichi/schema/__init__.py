@@ -19,6 +19,7 @@ from haichi.figures.model import Measurement
 from haichi.paths import ROOT
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
+from haichi.samples.model import Samples
 from haichi.simulation import Machine, Schedule, Simulation
 
 Definition = TypedDict(
@@ -73,6 +74,12 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "export`.",
     ),
     ("haichi.measure/1", Measurement, "Written by `haichi figures` and `haichi demo`."),
+    (
+        "haichi.samples/1",
+        Samples,
+        "Written by `haichi measure` as it goes, read by its `--resume`. JSON lines; the schema is "
+        "that of the object `head`, `records` with the first line and the list of all others.",
+    ),
     (
         "haichi.machine/1",
         Machine,

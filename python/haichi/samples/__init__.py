@@ -1,0 +1,1 @@
+"""What `haichi measure` leaves: its form, and reading it."""

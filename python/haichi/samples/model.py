@@ -1,0 +1,147 @@
+"""The form `haichi.samples/1`: JSON lines that `haichi measure` writes as it goes, told apart by
+their field `kind`.
+
+Times are seconds, sizes bytes. The file is written by src/measure/records.cpp and
+src/measure/run/launch_record.cpp.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field, NonNegativeInt
+
+
+class Binding(BaseModel):
+    """Where a rank may run on its host."""
+
+    core: int = Field(description="First of its cores, by the kernel's number; -1 if not known.")
+    cores: int = Field(description="How many; 0 if not known.")
+    numa: int = Field(description="NUMA node of that core; -1 if not known.")
+
+
+class Launch(BaseModel):
+    """What the figures of one launch depend on: the first line of its part of the file."""
+
+    schema_: Literal["haichi.samples/1"] = Field(
+        alias="schema", description="Name and major version of the form."
+    )
+    kind: Literal["launch"] = Field(description="What the line is.")
+    launch: int = Field(description="Number of the launch in this file, from 1.")
+    haichi: str = Field(description="Version.")
+    started: str = Field(description="UTC, ISO 8601.")
+    library: str = Field(description="First line of what MPI_Get_library_version says.")
+    mpi: str = Field(description="Version of the standard that the library says it has.")
+    compiled_for: str = Field(description="That of the mpi.h which the program was compiled with.")
+    job_ranks: int = Field(description="Ranks of MPI_COMM_WORLD.")
+    node_names: list[str] = Field(description="In the order of the first rank on each.")
+    nodes_of_ranks: list[int] = Field(description="Node of each rank, an index of `node_names`.")
+    binding: list[Binding] = Field(description="Of each rank; empty if not known.")
+    bound_by_haichi: bool = Field(
+        description="Whether ranks that the launcher had not bound were given a core each."
+    )
+    host_cores: list[int] = Field(description="Cores of each rank's host.")
+    oversubscribed: bool = Field(description="Whether a node has more ranks than cores for them.")
+    reference: bool = Field(
+        description="Whether the results may be held against others: not if oversubscribed, unless "
+        "`--reference` said so."
+    )
+    under: bool = Field(description="Whether haichi was underneath (`--under`).")
+    tuning: dict[str, str] = Field(
+        description="Environment variables that tune MPI libraries, of rank 0."
+    )
+    kernel: str = Field(description="Name and release of the operating system, of rank 0.")
+    processor: str = Field(description="Model, of rank 0.")
+    governor: str = Field(description="Of core 0's frequency; empty where there is none.")
+    load: str = Field(description="Mean number of runnable processes in the minute before.")
+    cgroup_cpu: str = Field(description="cpu.max of the control group, if there is one.")
+    cgroup_memory: str = Field(description="memory.max of it.")
+    init_seconds: float = Field(description="What MPI_Init took, on the slowest rank.")
+    clock: str = Field(description="That of the samples.")
+    clock_cost: float = Field(description="What reading the clock of the samples takes.")
+    clock_resolution: float = Field(description="The smallest step that was seen of it.")
+    wtime_cost: float = Field(description="The same of MPI_Wtime.")
+    wtime_resolution: float = Field(description="The same of MPI_Wtime.")
+    seed: int = Field(description="Of the order in which points were measured.")
+    within: float = Field(
+        description="A point is narrow when half of its median's interval is this share of it."
+    )
+
+
+class Description(BaseModel):
+    """A measurement of the catalogue, before its first point."""
+
+    kind: Literal["measurement"] = Field(description="What the line is.")
+    name: str = Field(description="Of the measurement.")
+    group: str = Field(description="What `haichi measure` takes in place of all its names.")
+    functions: list[str] = Field(description="The MPI functions that it is for.")
+    section: str = Field(description="Of the MPI 4.1 standard.")
+    timed: str = Field(description="The timed calls in words.")
+    sample: str = Field(description="What one sample is.")
+    formula: str = Field(
+        description="What was made of a sample before it was kept, e.g. `sample / 2`; where a "
+        "sample has several calls (`batch` of a point), it is divided by their number too."
+    )
+    buffers: str = Field(description="How memory or the file is used.")
+    who: Literal["pair", "all"] = Field(description="Which ranks take part.")
+    start: Literal["barrier", "back to back"] = Field(description="How ranks begin a sample.")
+    over: Literal["slowest rank", "first rank"] = Field(description="Whose time is the sample.")
+    sized: bool = Field(description="Whether it is made for several sizes.")
+    unit: Literal["s"] = Field(description="Of all times.")
+
+
+class Point(BaseModel):
+    """A measurement at one placement class and size."""
+
+    kind: Literal["point"] = Field(description="What the line is.")
+    launch: int = Field(description="The launch that it is of.")
+    name: str = Field(description="Of the measurement.")
+    place: str = Field(
+        description="`core`, `numa`, `node` or `network`, which tell how near the two ranks of a "
+        "pair are, or `all`."
+    )
+    ranks: list[int] | None = Field(None, description="The pair.")
+    bytes: NonNegativeInt = Field(description="0 where the measurement has no size.")
+    samples: NonNegativeInt = Field(description="How many there are.")
+    batch: int = Field(description="Calls in a sample: more than one where a call is too short.")
+    visits: int = Field(description="How often it was come back to.")
+    median: float = Field(description="The middle sample, as the histogram has it.")
+    median_low: float | None = Field(
+        description="The median's interval of 95 %, without assuming a distribution; null for "
+        "fewer than 6 samples."
+    )
+    median_high: float | None = Field(description="The upper end of it.")
+    narrow: bool = Field(description="Whether that is as narrow as was asked for (`within`).")
+    p5: float = Field(description="Five of a hundred samples are below it.")
+    p95: float = Field(description="95 of a hundred are.")
+    p99: float = Field(description="99 of a hundred are.")
+    least: float = Field(description="The smallest sample.")
+    most: float = Field(description="The largest.")
+    mean: float = Field(description="As others print it; one interrupted sample can double it.")
+    first: float = Field(description="The first call of all.")
+    bins: list[int] = Field(
+        description="The histogram: bin b has samples from 2^(b/128) to 2^((b+1)/128) picoseconds."
+    )
+    counts: list[int] = Field(description="Samples in each of `bins`.")
+    raw: list[float] | None = Field(
+        None, description="All samples in the order of their time, with `--raw`."
+    )
+
+
+class Left(BaseModel):
+    """What could not be measured, and why."""
+
+    kind: Literal["left"] = Field(description="What the line is.")
+    launch: int = Field(description="The launch that it is of.")
+    name: str = Field(description="Of the measurement.")
+    place: str | None = Field(None, description="Absent if it is so for the whole measurement.")
+    ranks: list[int] | None = Field(None, description="The pair.")
+    bytes: int | None = Field(None, description="Of the point.")
+    reason: str = Field(description="In a line.")
+
+
+class Samples(BaseModel):
+    """A samples file: its first line, and all others in their order."""
+
+    head: Launch = Field(description="The first line.")
+    records: list[Launch | Description | Point | Left] = Field(description="All others.")

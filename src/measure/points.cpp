@@ -1,0 +1,60 @@
+#include "measure/points.h"
+
+#include <random>
+#include <utility>
+
+namespace haichi::measure {
+namespace {
+
+constexpr int64_t kStep = 4;
+
+std::vector<int64_t> sizes_of(const Measurement& measurement, std::span<const int64_t> asked) {
+  if (measurement.sizes.to == 0) return {0};
+  if (!asked.empty()) return {asked.begin(), asked.end()};
+  std::vector<int64_t> sizes;
+  for (int64_t size = measurement.sizes.from; size <= measurement.sizes.to; size *= kStep)
+    sizes.push_back(size);
+  return sizes;
+}
+
+std::string why_not(const Measurement& measurement, const JobShape& job) {
+  const int least = measurement.who == Who::pair ? 2 : measurement.least_ranks;
+  if (job.ranks < least)
+    return fmt::format("{} needs {} ranks or more, and there {} {}", measurement.name, least,
+                       job.ranks == 1 ? "is" : "are", job.ranks);
+  if (measurement.even && measurement.who == Who::all && job.ranks % 2 != 0)
+    return fmt::format("{} needs an even number of ranks, and there are {}", measurement.name,
+                       job.ranks);
+  return "";
+}
+
+}  // namespace
+
+std::string Point::key() const { return fmt::format("{}/{}/{}", measurement->name, place, bytes); }
+
+Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
+                 std::span<const int64_t> sizes) {
+  Plan plan;
+  for (const Chosen& each : chosen) {
+    const Measurement& measurement = *each.measurement;
+    if (std::string reason = why_not(measurement, job); !reason.empty()) {
+      plan.left.push_back({each, std::move(reason)});
+      continue;
+    }
+    for (const int64_t bytes : sizes_of(measurement, sizes)) {
+      if (measurement.who == Who::all) plan.points.push_back({&measurement, "all", {}, bytes});
+      if (measurement.who == Who::pair)
+        for (const Pair& pair : job.pairs)
+          plan.points.push_back({&measurement, pair.name, {pair.first, pair.second}, bytes});
+    }
+  }
+  return plan;
+}
+
+void shuffle(std::vector<Point>& points, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  // Not std::shuffle, whose order differs between standard libraries.
+  for (size_t i = points.size(); i > 1; --i) std::swap(points[i - 1], points[random() % i]);
+}
+
+}  // namespace haichi::measure

@@ -1,0 +1,50 @@
+// What there is to measure: each chosen measurement, for each placement class and size.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/classes.h"
+#include "measure/selection.h"
+
+namespace haichi::measure {
+
+/// One point of a curve.
+struct Point {
+  const Measurement* measurement;
+  std::string place;       ///< the placement class of a pair, or "all"
+  std::vector<int> ranks;  ///< of the pair; empty for all
+  int64_t bytes;           ///< 0 where the measurement has no size
+
+  /// What tells it from all others of the job, also in a file.
+  std::string key() const;
+};
+
+/// A measurement that this job cannot make, and why in one line.
+struct Left {
+  Chosen chosen;
+  std::string reason;
+};
+
+struct Plan {
+  std::vector<Point> points;
+  std::vector<Left> left;
+};
+
+/// The job as the points need it.
+struct JobShape {
+  int ranks;
+  std::vector<Pair> pairs;
+};
+
+/// `sizes` are the user's, in place of those of each measurement; empty for these.
+Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
+                 std::span<const int64_t> sizes);
+
+/// The same points in an order that depends on `seed` alone, so that what a machine does slowly
+/// (heat, other jobs) becomes noise and not a curve.
+void shuffle(std::vector<Point>& points, uint64_t seed);
+
+}  // namespace haichi::measure

@@ -1,0 +1,43 @@
+// What rank 0 does: takes the points in turn, keeps what they gave, writes it as it is known, and
+// says how far it is.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "measure/records.h"
+#include "measure/run/crew.h"
+#include "measure/run/options.h"
+#include "measure/samples_file.h"
+#include "measure/timetable.h"
+
+namespace haichi::measure {
+
+class Campaign {
+ public:
+  Campaign(const Options& options, const std::vector<Point>& points, double budget,
+           SamplesFile& file, int launch);
+
+  /// Measures all; an error if the file can no longer be written.
+  Status run(Crew& crew);
+  /// How many points could not be measured.
+  int failed() const { return failed_; }
+  const std::vector<Found>& found() const { return found_; }
+
+ private:
+  Status write_finished();
+  void keep(Found& found, const VisitResult& result) const;
+  void show_progress(double elapsed, const Point& point);
+
+  const Options& options_;
+  const std::vector<Point>& points_;
+  SamplesFile& file_;
+  int launch_;
+  Timetable timetable_;
+  std::vector<Found> found_;
+  int failed_ = 0;
+  double shown_ = 0;
+  bool terminal_;
+};
+
+}  // namespace haichi::measure

@@ -1,0 +1,223 @@
+// haichi-measure-<flavour>: measures what MPI does on this machine. `haichi measure` starts the one
+// for the MPI whose launcher started it; docs/guide/measure.md, docs/man/haichi-measure.1.md.
+#include <mpi.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "measure/listing.h"
+#include "measure/run/campaign.h"
+#include "measure/run/launch_record.h"
+#include "measure/run/options.h"
+#include "measure/run/watch.h"
+#include "measure/suite/groups.h"
+#include "measure/table.h"
+
+namespace haichi::measure {
+namespace {
+
+// Exit codes, of rank 0; the others end with 0.
+constexpr int kIncomplete = 1;  // something that was asked for was not measured
+constexpr int kMpiFails = 70;   // EX_SOFTWARE of sysexits.h
+constexpr int kCantWrite = 73;  // EX_CANTCREAT
+
+constexpr double kPerPoint = 0.3;  // seconds
+
+// The value of rank 0 on all.
+template <class Value>
+Value from_first(Value value) {
+  must(MPI_Bcast(&value, sizeof value, MPI_BYTE, 0, MPI_COMM_WORLD));
+  return value;
+}
+
+std::string text_from_first(std::string text) {
+  text.resize(size_t(from_first(int(text.size()))));
+  must(MPI_Bcast(text.data(), int(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD));
+  return text;
+}
+
+std::string new_name() {
+  const time_t now = time(nullptr);
+  tm parts;
+  localtime_r(&now, &parts);
+  char text[64];
+  strftime(text, sizeof text, "samples-%Y%m%d-%H%M%S.jsonl", &parts);
+  return text;
+}
+
+int list(const Options& options, std::span<const Measurement> all) {
+  const auto chosen = select(all, options.words);
+  if (!chosen) {
+    log(LogLevel::error, "{}", chosen.error().text);
+    return kUsage;
+  }
+  const std::string text = options.json ? list_as_json(*chosen) : list_as_text(*chosen);
+  fputs(text.c_str(), stdout);
+  return 0;
+}
+
+// Says what is left out; whether any of it was asked for by its name, or nothing is measured.
+bool say_what_is_left(const Plan& plan) {
+  bool by_name = plan.points.empty() && !plan.left.empty();
+  for (const Left& left : plan.left) {
+    by_name = by_name || left.chosen.by_name;
+    log(LogLevel::warn, "{}", left.reason);
+  }
+  return by_name;
+}
+
+Result<SamplesFile> open_file(const Options& options, const nlohmann::ordered_json& launch) {
+  const std::string path = options.out.empty() ? new_name() : options.out;
+  return options.resume ? SamplesFile::resume(path, what_must_be_alike(launch))
+                        : SamplesFile::create(path);
+}
+
+class Job {
+ public:
+  Job(const Options& options, std::span<const Chosen> chosen, JobFacts facts, ClockFacts clock)
+      : options_(options), chosen_(chosen), facts_(std::move(facts)), clock_(clock) {}
+
+  int run() {
+    plan_ = plan_points(chosen_, facts_.shape(), options_.sizes);
+    const bool leads = facts_.rank == 0;
+    int code = 0;
+    std::optional<SamplesFile> file;
+    if (leads) code = begin(file);
+    if (from_first(code >= kMpiFails)) return code;
+    drop_what_is_measured(file);
+    shuffle(plan_.points, from_first(seed_));
+    const std::string scratch = text_from_first(
+        fmt::format("{}/haichi-measure-{}-{}", options_.directory, getpid(), now_ns()));
+    Crew crew(plan_.points, scratch, from_first(clock_.cost));
+    if (!leads) {
+      crew.follow();
+      return 0;
+    }
+    return std::max(code, measure(crew, *file));
+  }
+
+ private:
+  // Opens the file and writes what is known before anything is measured.
+  int begin(std::optional<SamplesFile>& file) {
+    seed_ = options_.seed != 0 ? options_.seed : uint64_t(now_ns());
+    auto launch = launch_record(facts_, clock_);
+    auto opened = open_file(options_, launch);
+    if (!opened) {
+      log(LogLevel::error, "{}", opened.error().text);
+      return kCantWrite;
+    }
+    file.emplace(std::move(*opened));
+    launch_ = file->launches() + 1;
+    launch["launch"] = launch_;
+    launch["seed"] = seed_;
+    launch["within"] = options_.goal.within;
+    launch["reference"] = options_.reference || !facts_.oversubscribed();
+    if (facts_.oversubscribed())
+      log(LogLevel::warn, "more ranks than cores: the file is labelled oversubscribed{}",
+          options_.reference ? "" : ", and is no reference (--reference says it is)");
+    Status added = file->add(launch);
+    for (const Left& left : plan_.left)
+      if (added) added = file->add(record_of(left, launch_));
+    if (!added) {
+      log(LogLevel::error, "{}", added.error().text);
+      return kCantWrite;
+    }
+    return say_what_is_left(plan_) ? kIncomplete : 0;
+  }
+
+  // The same points on all ranks: what a file has already is known to rank 0 alone.
+  void drop_what_is_measured(const std::optional<SamplesFile>& file) {
+    std::vector<char> there(plan_.points.size());
+    for (size_t i = 0; file && i < there.size(); ++i)
+      there[i] = char(file->measured().count(plan_.points[i].key()));
+    must(MPI_Bcast(there.data(), int(there.size()), MPI_CHAR, 0, MPI_COMM_WORLD));
+    std::vector<Point> missing;
+    for (size_t i = 0; i < there.size(); ++i)
+      if (there[i] == 0) missing.push_back(plan_.points[i]);
+    plan_.points = std::move(missing);
+  }
+
+  int measure(Crew& crew, SamplesFile& file) {
+    const auto& points = plan_.points;
+    const double budget = options_.budget > 0 ? options_.budget : kPerPoint * double(points.size());
+    fmt::print(stderr, "haichi measure: {} points, {} at most, into {}\n", points.size(),
+               duration(budget), file.path());
+    Campaign campaign(options_, points, budget, file, launch_);
+    const Status measured = campaign.run(crew);
+    crew.dismiss();
+    const std::string text = table_of(points, campaign.found());
+    fputs(text.c_str(), stdout);
+    if (!measured) log(LogLevel::error, "{}", measured.error().text);
+    if (!measured) return kCantWrite;
+    return campaign.failed() > 0 ? kIncomplete : 0;
+  }
+
+  const Options& options_;
+  std::span<const Chosen> chosen_;
+  JobFacts facts_;
+  ClockFacts clock_;
+  Plan plan_;
+  uint64_t seed_ = 0;
+  int launch_ = 1;
+};
+
+int measure(const Options& options, std::span<const Measurement> all, double init_seconds) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const auto chosen = select(all, options.words);
+  if (!chosen) {
+    if (rank == 0) log(LogLevel::error, "{}", chosen.error().text);
+    return kUsage;
+  }
+  auto facts = job_facts(init_seconds, int(sysconf(_SC_NPROCESSORS_ONLN)), !options.unbound);
+  if (!facts) {
+    if (rank == 0) log(LogLevel::error, "{}", facts.error().text);
+    return kMpiFails;
+  }
+  set_watch_seconds(options.patience);
+  return Job(options, *chosen, std::move(*facts), clock_facts()).run();
+}
+
+// Ends the job from whichever rank an MPI call failed on.
+int guarded_measure(const Options& options, std::span<const Measurement> all, double init_seconds) {
+  try {
+    return measure(options, all, init_seconds);
+  } catch (const CallFailed& error) {
+    log(LogLevel::error, "an MPI call failed: {}; what was measured before is kept", error.what());
+    MPI_Abort(MPI_COMM_WORLD, kMpiFails);
+    return kMpiFails;
+  }
+}
+
+int start(int argc, char** argv) {
+  set_log(LogLevel::warn, "haichi measure");
+  const auto all = catalogue();
+  // What needs no MPI, and asks for none, is answered without it.
+  Options options;
+  int code = 0;
+  if (!read_options(argc, argv, false, options, code) && code == 0) {
+    read_options(argc, argv, true, options, code);
+    return code;
+  }
+  if (code == 0 && options.list) return list(options, all);
+  const int64_t begin = now_ns();
+  MPI_Init(&argc, &argv);
+  const double init_seconds = double(now_ns() - begin) * 1e-9;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  options = {};
+  if (read_options(argc, argv, rank == 0, options, code))
+    code = guarded_measure(options, all, init_seconds);
+  fflush(stdout);
+  MPI_Finalize();
+  return rank == 0 ? code : 0;
+}
+
+}  // namespace
+}  // namespace haichi::measure
+
+int main(int argc, char** argv) { return haichi::measure::start(argc, argv); }

@@ -1,0 +1,77 @@
+#include "measure/run/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "base/log.h"
+#include "base/settings.h"
+
+namespace haichi::measure {
+namespace {
+
+void add_options(CLI::App& app, Options& options, std::vector<std::string>& sizes) {
+  app.add_option("what", options.words,
+                 "Groups, measurements or MPI functions to measure; all without any")
+      ->type_name("GROUP|NAME|MPI_FUNCTION");
+  app.add_flag("--list", options.list, "Print the catalogue and measure nothing");
+  app.add_flag("--json", options.json, "The list as JSON")->needs("--list");
+  app.add_option("--out", options.out,
+                 "The samples file (haichi.samples/1); else a new one in this folder")
+      ->type_name("FILE");
+  app.add_flag("--resume", options.resume, "Go on with what is missing in the file of --out")
+      ->needs("--out");
+  app.add_option("--budget", options.budget,
+                 "Take no longer than this, in seconds; else 0.3 for each point")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.01, 1e7));
+  app.add_option("--within", options.goal.within,
+                 "A point is done when half of its median's 95 % interval is this share of it")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.0001, 1.0))
+      ->capture_default_str();
+  app.add_option("--size", sizes, "Measure with these sizes, e.g. 8 64k 1M; repeatable")
+      ->type_name("BYTES")
+      ->allow_extra_args(false);
+  app.add_option("--directory", options.directory, "Where files are made to measure MPI-IO")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_flag("--raw", options.raw, "Keep every sample in the file, besides the histogram");
+  app.add_flag("--unbound", options.unbound,
+               "Leave ranks that the launcher has not bound as they are; else each gets a core");
+  app.add_flag("--reference", options.reference,
+               "Call the results a reference although ranks share cores");
+  app.add_option("--seed", options.seed, "Of the order in which points are measured")
+      ->type_name("NUMBER");
+  app.add_option("--patience", options.patience,
+                 "Give up after so many seconds without progress; 0 never does")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+bool read_options(int argc, char** argv, bool speaks, Options& options, int& code) {
+  CLI::App app(
+      "Measures what MPI does on this machine: mpiexec -n 4 haichi measure [options] "
+      "[GROUP|NAME|MPI_FUNCTION ...]",
+      "haichi measure");
+  std::vector<std::string> sizes;
+  add_options(app, options, sizes);
+  try {
+    app.parse(argc, argv);
+    for (const std::string& size : sizes) {
+      const auto bytes = parse_bytes(size);
+      if (!bytes || *bytes < 0 || *bytes > INT32_MAX)
+        throw CLI::ValidationError("--size", "'" + size + "' is no size below 2 GiB, e.g. 64k");
+      options.sizes.push_back(*bytes);
+    }
+    return true;
+  } catch (const CLI::ParseError& error) {
+    code = error.get_exit_code() == 0 ? 0 : kUsage;
+    if (speaks && code == 0) app.exit(error);
+    if (speaks && code != 0) log(LogLevel::error, "{}; see haichi measure --help", error.what());
+    return false;
+  }
+}
+
+}  // namespace haichi::measure

@@ -1,0 +1,69 @@
+// Which point is measured next and for how long: what makes a run end in the time it was given.
+//
+// Points are taken in blocks, and each point of a block is visited in several rounds, in turns, so
+// that a disturbance hits many points a little and not one point wholly. A point is done when the
+// interval of its median is narrow enough, or its rounds are over. A block that is over is final:
+// its points are written, and a run that is killed loses one block at most. Once the time is over,
+// points that have samples are done, and all others get one short visit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "measure/histogram.h"
+
+namespace haichi::measure {
+
+/// When a point is known well enough.
+struct Goal {
+  double within = 0.02;         ///< half of the median's interval at most this share of it
+  int64_t fewest_samples = 30;  ///< and so many samples at least
+};
+
+bool reached(const Histogram& samples, const Goal& goal);
+
+class Timetable {
+ public:
+  static constexpr int kRounds = 3;
+  static constexpr int kBlock = 16;
+
+  /// `points` of them, within `budget` seconds.
+  Timetable(int points, double budget, Goal goal);
+
+  struct Visit {
+    int point;
+    double seconds;  ///< how long the visit should take, making and freeing included
+  };
+  /// The next visit at `elapsed` seconds since the start; nothing when all is done. Every visit is
+  /// followed by a visited().
+  std::optional<Visit> next(double elapsed);
+  /// What the point has in all by now; `over` if it shall not be visited again whatever it has.
+  void visited(const Histogram& samples, bool over);
+
+  /// The points of the blocks that are over since this was asked last, in their order.
+  std::vector<int> finished();
+  /// Seconds that are left to take at `elapsed`, as far as can be told.
+  double left(double elapsed) const;
+  int done() const { return done_; }
+
+ private:
+  int block_end() const;
+  bool leave_block();
+  bool find_next(double elapsed);
+  int unfinished(int from, int to) const;
+
+  int points_;
+  double budget_;
+  Goal goal_;
+  std::vector<char> over_;  // by point
+  int begin_ = 0;           // first point of the block
+  int reported_ = 0;        // points whose blocks finished() has told
+  int round_ = 0, position_ = -1;
+  int done_ = 0;
+  double begun_ = 0, asked_ = 0;  // of the visit that is under way
+  double overrun_ = 0;            // seconds by which visits have been longer than asked, in all
+  int visits_ = 0;
+};
+
+}  // namespace haichi::measure

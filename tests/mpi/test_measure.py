@@ -1,0 +1,299 @@
+"""`haichi measure`: real measurements under real MPIs, what its file holds, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import mpis
+import pytest
+from mpis import BUILD, HAICHI, ROOT, Mpi
+
+SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.samples.1.schema.json"
+INCOMPLETE, USAGE, CANT_WRITE = 1, 64, 73
+
+
+@pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], mpis.all_mpis()[:2]), ids=str)
+def stock(request: pytest.FixtureRequest) -> Mpi:
+    """The distribution's MPIs."""
+    if request.param.missing:
+        pytest.skip(request.param.missing)
+    program(request.param)
+    return request.param
+
+
+@pytest.fixture
+def openmpi() -> Mpi:
+    """For more ranks than cores: its ranks yield."""
+    found = next(each for each in mpis.all_mpis() if each.abi == "openmpi")
+    if found.missing:
+        pytest.skip(found.missing)
+    program(found)
+    return found
+
+
+def program(mpi: Mpi) -> Path:
+    """The build's program for an MPI; a skip where this build has none."""
+    path = BUILD / "bin" / f"haichi-measure-{mpi.abi}"
+    if not path.exists():
+        pytest.skip(f"no {path.name} in this build: no MPI of that ABI when it was made")
+    return path
+
+
+def measure(mpi: Mpi, ranks: int, *words: str | Path, **more: object):
+    """Runs haichi-measure; what mpiexec ended with."""
+    return mpi.run(ranks, [program(mpi), *words], **more)  # type: ignore[arg-type]
+
+
+def lines(file: Path) -> list[dict]:
+    """The records of a samples file."""
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def points(file: Path) -> dict[tuple[str, str, int], dict]:
+    """The points of a samples file by name, place and bytes; each once."""
+    found: dict[tuple[str, str, int], dict] = {}
+    for record in lines(file):
+        if record["kind"] == "point":
+            key = (record["name"], record["place"], record["bytes"])
+            assert key not in found
+            found[key] = record
+    return found
+
+
+def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The errors of our own program; launchers add lines of theirs."""
+    return [line for line in done.stderr.splitlines() if "haichi measure: error" in line]
+
+
+def test_a_file_holds_what_was_measured_and_how(stock: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    done = measure(
+        stock,
+        2,
+        *("ping-pong", "barrier", "--size", "8", "--size", "64k", "--budget", "2"),
+        *("--out", out, "--raw"),
+        check=True,
+    )
+    records = lines(out)
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.validate({"head": records[0], "records": records[1:]}, schema)
+    launch = records[0]
+    assert launch["job_ranks"] == 2
+    assert launch["nodes_of_ranks"] == [0, 0]
+    assert 0 < launch["clock_cost"] < 1e-5
+    found = points(out)
+    (place,) = {place for name, place, _ in found if name == "ping-pong"}
+    assert set(found) == {
+        ("ping-pong", place, 8),
+        ("ping-pong", place, 65536),
+        ("barrier", "all", 0),
+    }
+    for record in found.values():
+        assert record["least"] <= record["p5"] <= record["median"] <= record["p95"]
+        assert record["median_low"] <= record["median"] <= record["median_high"]
+        assert sum(record["counts"]) == record["samples"] == len(record["raw"])
+    # What no machine changes: 64 KiB take longer than 8 bytes, and nothing takes no time.
+    assert found["ping-pong", place, 8]["least"] > 1e-8
+    assert found["ping-pong", place, 65536]["least"] > found["ping-pong", place, 8]["least"]
+    assert re.search(r"# ping-pong: Send, Recv; the other Recv, Send\n# sample / 2;", done.stdout)
+    assert re.search(rf"^ +65536 +{place} +\d+\.\d+ ", done.stdout, re.M)
+
+
+def test_histogram_and_raw_samples_say_the_same(openmpi: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    measure(openmpi, 2, "allreduce", "--size", "8", "--budget", "1", "--out", out, "--raw")
+    (record,) = points(out).values()
+    raw = sorted(record["raw"])
+    middle = raw[round((len(raw) - 1) / 2)]
+    assert record["median"] == pytest.approx(middle, rel=0.006)
+    assert record["mean"] == pytest.approx(sum(raw) / len(raw), rel=1e-9)
+    # The bins are what the form says: 128 to an octave, of picoseconds.
+    low = 2 ** (record["bins"][0] / 128) * 1e-12
+    assert low <= raw[0] * 1.000001 <= low * 2 ** (1 / 128) * 1.00001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_every_measurement_can_be_made(tmp_path: Path, ranks: int) -> None:
+    """One small visit to each: nothing hangs, nothing fails, and nothing is left in the folder."""
+    for mpi in mpis.all_mpis()[:2]:
+        if mpi.missing or (ranks > 2 and mpi.abi != "openmpi"):
+            continue  # MPICH spins: with more ranks than cores this would take minutes
+        out = tmp_path / f"{mpi}.jsonl"
+        folder = tmp_path / mpi.name
+        folder.mkdir()
+        words = ["--size", "64", "--budget", "0.01", "--out", out, "--directory", folder]
+        # Without it Open MPI 4.1 has no windows of a program's own memory within a node.
+        env = {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"}
+        done = measure(mpi, ranks, *words, launcher_env=env, timeout=500)
+        assert done.returncode == 0, done.stderr
+        assert not [record for record in lines(out) if record["kind"] == "left"]
+        listed = mpis.run_bounded([str(program(mpi)), "--list", "--json"], timeout=60)
+        assert {each["name"] for each in json.loads(listed.stdout)} == {
+            name for name, _, _ in points(out)
+        }
+        assert list(folder.iterdir()) == []
+
+
+def test_four_ranks_on_fewer_cores_end_in_time_and_are_labelled(
+    openmpi: Mpi, tmp_path: Path
+) -> None:
+    ranks = (os.cpu_count() or 1) + 2
+    out = tmp_path / "s.jsonl"
+    begin = time.monotonic()
+    words = ["bcast", "allreduce", "alltoall", "--budget", "8", "--out", out]
+    done = measure(openmpi, ranks, *words, check=True)
+    assert time.monotonic() - begin < 8 * 1.2 + 10
+    assert "more ranks than cores" in done.stderr
+    assert lines(out)[0]["oversubscribed"] is True
+    assert lines(out)[0]["reference"] is False
+    other = tmp_path / "r.jsonl"
+    words = ["barrier", "--budget", "0.1", "--reference", "--out", other]
+    measure(openmpi, ranks, *words, check=True)
+    assert lines(other)[0]["reference"] is True
+
+
+@pytest.fixture
+def killed(openmpi: Mpi, tmp_path: Path) -> Iterator[tuple[Mpi, Path, list[str]]]:
+    """A run that was killed when it had written some points, and the words it was started with."""
+    out = tmp_path / "s.jsonl"
+    words = ["ping-pong", "bcast", "allgather", "--out", str(out)]
+    command = openmpi.command(2, [program(openmpi), *words, "--budget", "25"])
+    job = subprocess.Popen(
+        command,
+        env={**os.environ, **openmpi.launcher_env},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        limit = time.monotonic() + 60
+        while not (out.exists() and '"kind":"point"' in out.read_text()):
+            assert time.monotonic() < limit and job.poll() is None
+            time.sleep(0.05)
+    finally:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+    yield openmpi, out, words
+
+
+def test_a_killed_run_can_be_read_and_gone_on_with(killed: tuple[Mpi, Path, list[str]]) -> None:
+    mpi, out, words = killed
+    before = points(out)
+    assert before
+    with out.open("a") as file:
+        file.write('{"kind":"point","name":"ping-po')  # as a kill in the middle of a line leaves it
+    measure(mpi, 2, *words, "--resume", "--budget", "3", check=True)
+    after = points(out)
+    assert all(after[key] == record for key, record in before.items())
+    assert {record["launch"] for record in after.values()} == {1, 2}
+    fresh = out.with_name("fresh.jsonl")
+    measure(mpi, 2, *words[:-1], str(fresh), "--budget", "1", check=True)
+    assert set(after) == set(points(fresh))
+    # All is there: another one measures nothing.
+    done = measure(mpi, 2, *words, "--resume", check=True)
+    assert "0 points" in done.stderr
+    assert points(out) == after
+
+
+def test_a_file_of_another_job_is_not_gone_on_with(openmpi: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    measure(openmpi, 2, "barrier", "--budget", "0.1", "--out", out, check=True)
+    before = out.read_bytes()
+    done = measure(openmpi, 3, "barrier", "--resume", "--out", out)
+    assert done.returncode == CANT_WRITE
+    (line,) = complaints(done)
+    assert line.endswith("is of another job: job_ranks is 2 there and 3 here")
+    assert out.read_bytes() == before
+    done = measure(openmpi, 2, "barrier", "--out", out)
+    assert done.returncode == CANT_WRITE
+    assert "is there already" in complaints(done)[0]
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["pong"], USAGE, "'pong' is no measurement, group or measured MPI function"),
+        (["--size", "4 apples"], USAGE, "--size: '4 apples' is no size below 2 GiB"),
+        (["--budget", "0"], USAGE, "--budget"),
+        (["barrier", "--resume"], USAGE, "--resume requires --out"),
+        (["barrier", "--out", "/nowhere/s"], CANT_WRITE, "/nowhere/s can't be written: No such"),
+        (["barrier", "--out", "/dev/full"], CANT_WRITE, "No space left on device"),
+    ],
+)
+def test_bad_input_is_one_line(openmpi: Mpi, words: list[str], code: int, text: str) -> None:
+    done = measure(openmpi, 2, *words)
+    assert done.returncode == code
+    (line,) = complaints(done)
+    assert text in line
+
+
+def test_a_full_disk_keeps_what_was_measured(openmpi: Mpi, tmp_path: Path) -> None:
+    """The file may not grow beyond a few KiB: as a quota or a full disk has it."""
+    out = tmp_path / "s.jsonl"
+    script = tmp_path / "limited.sh"
+    script.write_text(f'#!/bin/bash\ntrap "" XFSZ\nulimit -f 8\nexec {program(openmpi)} "$@"\n')
+    script.chmod(0o755)
+    words = ["bcast", "alltoall", "ping-pong", "--budget", "4", "--out", out]
+    env = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_osc": "rdma,pt2pt"}  # no files in /dev/shm
+    done = openmpi.run(2, [script, *words], launcher_env=env)
+    assert done.returncode == CANT_WRITE, done.stderr
+    (line,) = complaints(done)
+    assert "File too large; what is in it is kept" in line
+    assert out.stat().st_size <= 8 * 1024
+    assert points(out)  # every line of it can be read
+
+
+def test_too_few_ranks_are_said_and_the_rest_is_measured(openmpi: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    words = ["wtime", "ping-pong", "--budget", "0.1", "--out", out]
+    done = measure(openmpi, 1, *words)
+    assert done.returncode == INCOMPLETE
+    assert "ping-pong needs 2 ranks or more, and there is 1" in done.stderr
+    assert [name for name, _, _ in points(out)] == ["wtime"]
+    assert [each["reason"] for each in lines(out) if each["kind"] == "left"] == [
+        "ping-pong needs 2 ranks or more, and there is 1"
+    ]
+    # Of a group, what can't be made is left out, and that is no failure.
+    other = tmp_path / "g.jsonl"
+    done = measure(openmpi, 1, "exchange", "wtime", "--budget", "0.1", "--out", other)
+    assert done.returncode == 0
+    assert "shift-isend needs 2 ranks or more" in done.stderr
+
+
+def test_a_folder_without_files_fails_those_points_alone(openmpi: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    words = ["file-write-at", "barrier", "--size", "1k", "--budget", "0.2", "--out", out]
+    done = measure(openmpi, 2, *words, "--directory", "/nowhere")
+    assert done.returncode == INCOMPLETE
+    assert "file-write-at of 1024 bytes (all) can't be measured: MPI_ERR_" in done.stderr
+    assert [name for name, _, _ in points(out)] == ["barrier"]
+
+
+def test_the_launcher_starts_the_program_of_its_mpi(stock: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    words = [HAICHI, "measure", "barrier", "--budget", "0.1", "--out", out]
+    stock.run(2, words, check=True)
+    library = {"mpich": "MPICH", "openmpi": "Open MPI"}[stock.abi]
+    assert lines(out)[0]["library"].startswith(library)
+    assert lines(out)[0]["under"] is False
+    under = tmp_path / "u.jsonl"
+    stock.run(2, [*words[:-1], under, "--under"], check=True)
+    assert lines(under)[0]["under"] is True
+
+
+def test_the_list_needs_no_launcher(stock: Mpi) -> None:
+    command = [str(HAICHI), "measure", "--mpi", stock.abi, "--list", "p2p"]
+    done = mpis.run_bounded(command, timeout=60)
+    assert done.returncode == 0
+    assert "  ping-pong " in done.stdout
+    assert "barrier" not in done.stdout
