@@ -520,6 +520,15 @@ def overlap(context: typer.Context) -> None:
     run_script("overlap", context.args)
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def agreement(context: typer.Context) -> None:
+    """Whether `haichi measure` agrees with what others measure with (bench/agreement)."""
+    run_script("agreement", context.args)
+
+
 def run_script(name: str, arguments: Sequence[str]) -> None:
     """Goes on as a measurement of `bench/` that has a command line of its own."""
     script = paths.ROOT / "bench" / name / "run.py"
