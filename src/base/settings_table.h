@@ -146,7 +146,8 @@ inline constexpr Setting kSettings[] = {
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
     {"report.bytes", "HAICHI_REPORT_BYTES", "", Setting::Kind::bytes, "1M", "",
-     "Most bytes of a report, and of the logs of all nodes until it is written; what has no room is "
+     "Most bytes of a report, and of the logs of all nodes until it is written; what has no room "
+     "is "
      "counted: last events and calls first, then ranks, of which the slowest stay."},
     {"report.events", "HAICHI_REPORT_EVENTS", "", Setting::Kind::integer, "4096", "",
      "Most trace events kept per rank; later ones are counted, not kept."},

@@ -7,7 +7,7 @@ namespace haichi::patterns {
 using plan::Step;
 
 bool FileSteps::next(Step& step) {
-  if (steps_.empty()) {
+  while (steps_.empty()) {  // a window may lie in a hole: then nothing of it is written
     if (!inner_->next(step)) return false;
     if (step.kind != Step::Kind::file_read && step.kind != Step::Kind::file_write) return true;
     expand(step);

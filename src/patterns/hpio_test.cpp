@@ -109,6 +109,21 @@ TEST(Hpio, HolesAreReadAndWrittenOrLeftAlone) {
   EXPECT_GT(run(placement, p).outcome.file_bytes, payload);
 }
 
+TEST(Hpio, WindowsInHolesAreNotWritten) {
+  Parameters p = small();
+  p.region_size = 764;
+  p.region_space = 6002;
+  p.region_count = 79;
+  p.buffer = 8 << 10;
+  machine::Machine machine;
+  machine.stripe_bytes = 64 << 10;
+  for (const auto holes : {mpiio::Holes::automatic, mpiio::Holes::rmw}) {
+    p.holes = holes;
+    const Ran ran = run(placement::block(2, 4), p, machine);
+    EXPECT_GE(ran.outcome.file_bytes, ran.job.program_bytes);
+  }
+}
+
 TEST(Hpio, WhatStaysOnANodeIsCopiedWhereMemoryIsShared) {
   const Placement placement = placement::block(4, 3);
   Parameters p = small();
