@@ -78,16 +78,17 @@ report::Totals totals_of(Runtime& runtime) {
   return totals;
 }
 
-void show(Runtime& runtime) {
+/// What was added since `begin_ns`.
+void show(Runtime& runtime, int64_t begin_ns) {
   RankLog& log_of_rank = *runtime.rank_log;
-  log_of_rank.show(totals_of(runtime));
+  const report::Totals totals = totals_of(runtime);
+  log_of_rank.show(totals, now_ns() - begin_ns);
   const std::string trouble = log_of_rank.trouble();
   if (trouble.empty()) return;
   runtime.note(fmt::format("the log of the run is given up: {}", trouble));
   if (runtime.rank != 0) return;
   log(LogLevel::error, "{}: {}: if the job is cut short there is no report of it",
       log_of_rank.path(), trouble);
-  runtime.told_of_no_report = true;
 }
 
 }  // namespace
@@ -120,13 +121,15 @@ void start_run_log(Runtime& runtime, const std::string& name) {
                        head_of(runtime, layout, node, name.substr(name.rfind('-') + 1))},
       now_ns);
   if (runtime.rank != 0) return;
+  const int64_t begin_ns = now_ns();
   runtime.rank_log->add(fmt::format(R"({{"report":{}}})", report::header(job_of(runtime))));
-  show(runtime);
+  show(runtime, begin_ns);
 }
 
 void log_calls(FileState& state) {
   RankLog* const log_of_rank = state.runtime.rank_log.get();
-  if (log_of_rank == nullptr) return;
+  if (log_of_rank == nullptr || !log_of_rank->has_time()) return;
+  const int64_t begin_ns = now_ns();
   if (!log_of_rank->full()) {
     const std::lock_guard guard(state.mutex);
     report::FileRecord& file = state.record;
@@ -139,7 +142,7 @@ void log_calls(FileState& state) {
           text_of({{"key", file.key},
                    {"call", report::shortened(report::to_json(file.calls[file.logged]))}}));
   }
-  show(state.runtime);
+  show(state.runtime, begin_ns);
 }
 
 void log_abort(int error_code) {

@@ -12,7 +12,7 @@ namespace haichi::report {
 namespace {
 
 // What may be spent at any time, and the share of the time that has passed.
-constexpr int64_t kAllowanceNs = 5'000'000, kShare = 100;
+constexpr int64_t kAllowanceNs = 2'000'000, kShare = 100;
 // Less is no record.
 constexpr int64_t kSmallest = 64;
 
@@ -48,9 +48,15 @@ bool RankLog::full() const {
   return full_ || given_up_;
 }
 
-void RankLog::show(const Totals& t) {
+bool RankLog::has_time() const {
+  const std::lock_guard guard(mutex_);
+  return !given_up_ && may_spend(clock_());
+}
+
+void RankLog::show(const Totals& t, int64_t making_ns) {
   const std::lock_guard guard(mutex_);
   const int64_t begin_ns = clock_();
+  spent_ns_ += making_ns;
   if (given_up_ || !may_spend(begin_ns) || (fd_ < 0 && !open())) return;
   const auto ms = [](int64_t ns) { return double(ns) * 1e-9; };
   const std::string line = sealed(fmt::format(

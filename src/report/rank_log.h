@@ -2,8 +2,9 @@
 // is killed. See docs/adr/0020-a-log-until-the-end.md.
 //
 // It is written by pwrite(2) into the kernel's page cache, which outlives the process. It has
-// bounds in bytes (its part of the file) and in time: writing takes one hundredth of the time that
-// has passed, and a few milliseconds. What is put off goes with a later write. The first failure
+// bounds in bytes (its part of the file) and in time: making and writing records takes one hundredth
+// of the time that has passed, and two milliseconds. What is put off goes with a later write. The
+// first failure
 // ends it, for good; the job is not told.
 #pragma once
 
@@ -47,8 +48,11 @@ class RankLog {
   void add(std::string_view record);
   /// Whether add() would count it only; a record need not be made then.
   bool full() const;
-  /// Writes the totals and what was added, if there is time for it.
-  void show(const Totals& totals);
+  /// Whether there is time to make records for add() and to show() them.
+  bool has_time() const;
+  /// Writes the totals and what was added, if there is time for it. `making_ns`: how long the
+  /// caller took to make them, which counts too.
+  void show(const Totals& totals, int64_t making_ns = 0);
   /// The job ends here. Takes no memory and waits for nobody, as it may be called anywhere. `why`
   /// is JSON and has at most kEndBytes - 16 bytes.
   void end(std::string_view why);
