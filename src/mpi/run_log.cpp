@@ -87,8 +87,10 @@ void show(Runtime& runtime, int64_t begin_ns) {
   if (trouble.empty()) return;
   runtime.note(fmt::format("the log of the run is given up: {}", trouble));
   if (runtime.rank != 0) return;
-  log(LogLevel::error, "{}: {}: if the job is cut short there is no report of it",
+  log(LogLevel::error,
+      "there may be no report: {}: {}; give HAICHI_REPORT a path that can be written",
       log_of_rank.path(), trouble);
+  runtime.told_of_no_report = true;
 }
 
 }  // namespace

@@ -82,12 +82,13 @@ report::Part joined(Runtime& runtime) {
   return part;
 }
 
-/// Whether it could be written; one line says if not.
+/// Whether it could be written. One line says if not, here or where the log was given up.
 bool write_on_rank_0(const Runtime& runtime, report::Part& part) {
   const std::string& path = runtime.settings.text("report.file");
   const auto written = write_file_atomically(path, part.report(report::header(job_of(runtime))));
   if (!written)
-    log(LogLevel::error, "no report: {}; give HAICHI_REPORT a path that can be written", written.error().text);
+    log(runtime.told_of_no_report ? LogLevel::info : LogLevel::error,
+        "no report: {}; give HAICHI_REPORT a path that can be written", written.error().text);
   return written.has_value();
 }
 

@@ -62,6 +62,7 @@ class Runtime {
 
   /// What is left of this rank's record if the job is killed; null if there is none.
   std::unique_ptr<report::RankLog> rank_log;
+  bool told_of_no_report = false;  ///< that there may be none; on rank 0
 
   using BorrowedWorker = std::unique_ptr<Worker, std::function<void(Worker*)>>;
   /// Whether so many ranks are too many for each of them to know of each other one: they agree node

@@ -12,7 +12,7 @@ namespace haichi::report {
 namespace {
 
 // What may be spent at any time, and the share of the time that has passed.
-constexpr int64_t kAllowanceNs = 2'000'000, kShare = 100;
+constexpr int64_t kAllowanceNs = 5'000'000, kShare = 100;
 // Less is no record.
 constexpr int64_t kSmallest = 64;
 

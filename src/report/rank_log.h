@@ -3,7 +3,7 @@
 //
 // It is written by pwrite(2) into the kernel's page cache, which outlives the process. It has
 // bounds in bytes (its part of the file) and in time: making and writing records takes one hundredth
-// of the time that has passed, and two milliseconds. What is put off goes with a later write. The
+// of the time that has passed, and five milliseconds. What is put off goes with a later write. The
 // first failure
 // ends it, for good; the job is not told.
 #pragma once

@@ -127,6 +127,7 @@ class Job:
         return {
             **mpi.preload(),
             "HAICHI_REPORT": str(self.report(folder)),
+            "HAICHI_REPORT_BYTES": "64M",  # all calls are listed
             "HAICHI_PLACEMENT": str(placement(self.nodes, self.ranks, folder)),
             "HAICHI_IO_TUNE": "on" if self.tuned else "off",
             "HAICHI_IO_BUDGET": "100" if self.tuned else "0",

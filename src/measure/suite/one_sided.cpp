@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <algorithm>
-
 #include "measure/run/case.h"
 #include "measure/suite/groups.h"
 
