@@ -37,7 +37,7 @@ def test_the_best_survives_and_trials_are_few(cases: list[dict]) -> None:
     found = pruning.figures("", cases, pruning.OURS)
     assert found.survived == 1
     assert found.trial_cost < 0.3
-    assert found.alone < 1.05
+    assert found.alone < 1.06
     printed = pruning.figures("", cases, pruning.PRINTED, six=True)
     assert printed.survived < 0.95  # what the extensions of Table 1 are for
     plain = pruning.figures("", cases, pruning.PRINTED_NO_TOPOLOGY, six=True)
