@@ -2,10 +2,9 @@
 // is killed. See docs/adr/0020-a-log-until-the-end.md.
 //
 // It is written by pwrite(2) into the kernel's page cache, which outlives the process. It has
-// bounds in bytes (its part of the file) and in time: making and writing records takes one hundredth
-// of the time that has passed, and five milliseconds. What is put off goes with a later write. The
-// first failure
-// ends it, for good; the job is not told.
+// bounds in bytes (its part of the file) and in time: making and writing records takes one
+// hundredth of the time that has passed, and five milliseconds. What is put off goes with a later
+// write. The first failure ends it, for good; the job is not told.
 #pragma once
 
 #include <cstdint>
