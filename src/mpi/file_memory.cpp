@@ -39,7 +39,7 @@ int64_t FileMemory::affordable_window(bool aggregates, int64_t bytes, int64_t as
 }
 
 FileMemory::Windows FileMemory::windows(const mpiio::TwoPhasePlan& plan,
-                                        const mpiio::NodeStreams& streams) {
+                                        const mpiio::NodeStreams* streams) {
   Windows result;
   const std::vector<int>& all = plan.aggregators.ranks;
   result.of_aggregator.resize(all.size());
@@ -49,7 +49,7 @@ FileMemory::Windows FileMemory::windows(const mpiio::TwoPhasePlan& plan,
     if (all[a] == rank_) result.of_aggregator[a] = own_.get();
   }
   const int64_t windows = aligned(int64_t(here.size()) * plan.cb_slots * plan.cb_slot_bytes);
-  const int64_t streamed = streams.memory_of(placement_.node_of(rank_));
+  const int64_t streamed = streams ? streams->memory_of(placement_.node_of(rank_)) : 0;
   if (plan.shares) result.refusal = share_with_node(size_t(windows + streamed));
   result.streaming = agree_on_streams(plan, streamed == 0 || common_);
   if (!plan.shares || !common_ || (here.empty() && !result.streaming)) return result;

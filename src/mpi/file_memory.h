@@ -40,8 +40,8 @@ class FileMemory {
     std::string refusal;  ///< why the node has no memory in common, the first time it is so
   };
   /// Collective over the ranks of the node if the plan shares, over those of the file if it
-  /// streams.
-  Windows windows(const mpiio::TwoPhasePlan& plan, const mpiio::NodeStreams& streams);
+  /// streams. `streams`: null if it does not.
+  Windows windows(const mpiio::TwoPhasePlan& plan, const mpiio::NodeStreams* streams);
 
  private:
   /// Empty, or why it could not be had.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -52,8 +53,10 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                         const mpiio::TwoPhasePlan& plan, const mpiio::AccessList& others,
                         mpiio::Holes holes, int64_t slot, report::CallRecord& record,
                         CallTrace& trace) {
-  const mpiio::NodeStreams streams(state.placement, plan);
-  const FileMemory::Windows windows = state.memory.windows(plan, streams);
+  std::optional<mpiio::NodeStreams> planned;
+  if (plan.stream_part > 0) planned.emplace(state.placement, plan);
+  const FileMemory::Windows windows = state.memory.windows(plan, planned ? &*planned : nullptr);
+  const mpiio::NodeStreams* const streams = windows.streaming ? &*planned : nullptr;
   if (!windows.refusal.empty())
     state.runtime.note(fmt::format("{}: {}; they send messages", state.path, windows.refusal));
   if (windows.meeting && state.rank == 0)
@@ -61,8 +64,7 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
   if (plan.stream_part > 0 && !windows.streaming && state.rank == 0)
     record.why.emplace_back("but every rank sends its own: a node has no memory in common");
   mpiio::TwoPhaseSchedule schedule(state.placement, plan, state.rank, request.access, others,
-                                   windows.meeting != nullptr,
-                                   windows.streaming ? &streams : nullptr);
+                                   windows.meeting != nullptr, streams);
   mpiio::AggregatorFile file = state.aggregator_file();
   file.slot = slot;
   if (call.direction == mpiio::Direction::write && schedule.my_aggregator() >= 0)
@@ -74,7 +76,7 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .own = &request.access,
                                    .others = &others,
                                    .windows = windows.of_aggregator,
-                                   .streams = windows.streaming ? &streams : nullptr,
+                                   .streams = streams,
                                    .stream_memory = windows.streams,
                                    .placement = &state.placement,
                                    .rank = state.rank,

@@ -22,9 +22,8 @@ NodeStreams::NodeStreams(const placement::Placement& placement, const TwoPhasePl
   };
   for (int a = 0; a < int(aggregators()); ++a) ++begins_[node_of(a) + 1];
   std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-  std::iota(by_node_.begin(), by_node_.end(), 0);
-  std::stable_sort(by_node_.begin(), by_node_.end(),
-                   [&](int a, int b) { return node_of(a) < node_of(b); });
+  std::vector<size_t> next = begins_;
+  for (int a = 0; a < int(aggregators()); ++a) by_node_[next[node_of(a)]++] = a;
   for (int n = 0; n < placement.nodes(); ++n) {
     const bool none = plan.stream_part == 0 || members(n) < 2 || elsewhere(n) == 0;
     most_.push_back(none ? 0

@@ -49,7 +49,7 @@ TwoPhaseSchedule::TwoPhaseSchedule(const placement::Placement& placement, const 
   in_common_ = meets_ && placement.nodes() == 1 && plan.cb_slots > 2;
   if (streaming_) {
     cycle_ = kFirstStage;
-    sums_.resize(size_t(NodeStreams::kCycles) * ranks.size());
+    told_.resize(size_t(NodeStreams::kCycles) * ranks.size());
   }
   std::sort(aggregators_in_order_.begin(), aggregators_in_order_.end(), [&](int a, int b) {
     return order.position_of(ranks[size_t(a)]) < order.position_of(ranks[size_t(b)]);
@@ -152,7 +152,7 @@ bool TwoPhaseSchedule::needs_sum(int aggregator, int64_t bytes) const {
 bool TwoPhaseSchedule::add_own_stream(int64_t cycle, int aggregator, int64_t bytes) {
   if (!streaming_ || !is_elsewhere(aggregator)) return false;
   if (!needs_sum(aggregator, bytes)) return true;
-  const int64_t all = sum(cycle, aggregator).all;
+  const int64_t all = told(cycle, aggregator).node.all;
   if (all > streams_->most(node_)) return false;
   if (all == 0 || streams_->speaker(node_, aggregator) != me_) return true;
   const int peer = plan_.aggregators.ranks[size_t(aggregator)];
@@ -173,7 +173,7 @@ void TwoPhaseSchedule::add_stream_copies(int64_t cycle, int64_t round) {
     if (!is_elsewhere(a)) continue;
     const Part part = part_of(own_, plan_.domains.window(a, cycle));
     if (part.size() <= 0) continue;
-    const plan::NodeSum& node = sum(cycle, a);
+    const plan::NodeSum& node = told(cycle, a).node;
     if (node.all > streams_->most(node_)) continue;
     const plan::Slice memory{Place{}.number(), part.begin - own_.begin(), part.size()};
     const plan::Slice there{place(Place::Kind::stream, cycle, 0),
@@ -188,9 +188,10 @@ void TwoPhaseSchedule::add_tells(int64_t cycle) {
   if (cycle >= plan_.domains.cycles()) return;
   for (const int a : aggregators_in_order_) {
     if (!is_elsewhere(a)) continue;
+    const int64_t cell = streams_->cell(cycle, a);
     const int64_t bytes = part_of(own_, plan_.domains.window(a, cycle)).size();
-    steps_.push_back(
-        {.kind = Step::Kind::node_tell, .cell = streams_->cell(cycle, a), .number = bytes});
+    told_[size_t(cell)].bytes = bytes;
+    steps_.push_back({.kind = Step::Kind::node_tell, .cell = cell, .number = bytes});
   }
 }
 
@@ -200,8 +201,9 @@ void TwoPhaseSchedule::add_sums(int64_t cycle) {
   for (const int a : aggregators_in_order_) {
     if (!is_elsewhere(a)) continue;
     const int64_t cell = streams_->cell(cycle, a);
-    if (needs_sum(a, part_of(own_, plan_.domains.window(a, cycle)).size()))
-      steps_.push_back({.kind = Step::Kind::node_sum, .cell = cell, .sum = &sums_[size_t(cell)]});
+    Told& told = told_[size_t(cell)];
+    if (needs_sum(a, told.bytes))
+      steps_.push_back({.kind = Step::Kind::node_sum, .cell = cell, .sum = &told.node});
   }
 }
 

@@ -86,8 +86,13 @@ class TwoPhaseSchedule : public plan::Schedule {
   void add_tells(int64_t cycle);
   void add_sums(int64_t cycle);
   bool needs_sum(int aggregator, int64_t bytes) const;
-  const plan::NodeSum& sum(int64_t cycle, int aggregator) const {
-    return sums_[size_t(streams_->cell(cycle, aggregator))];
+  /// What this rank told its node of an aggregator on another one, and what all of the node did.
+  struct Told {
+    int64_t bytes = 0;
+    plan::NodeSum node;
+  };
+  const Told& told(int64_t cycle, int aggregator) const {
+    return told_[size_t(streams_->cell(cycle, aggregator))];
   }
   bool add_own_stream(int64_t cycle, int aggregator, int64_t bytes);
   void add_stream_copies(int64_t cycle, int64_t round);
@@ -129,7 +134,7 @@ class TwoPhaseSchedule : public plan::Schedule {
   std::vector<int> aggregators_in_order_;  // indices, in this rank's issue order; without those
                                            // that can have no bytes of it, unless it streams
   std::vector<int> peers_in_order_;        // ranks, in this rank's issue order; aggregators only
-  std::vector<plan::NodeSum> sums_;        // by cell: what the node's ranks have for aggregators
+  std::vector<Told> told_;                 // by cell
   std::vector<plan::Step> steps_;          // of the current cycle
   size_t at_ = 0;
   int64_t cycle_ = 0;
