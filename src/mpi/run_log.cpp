@@ -29,6 +29,7 @@ namespace {
 
 using nlohmann::json;
 using report::RankLog;
+using report::text_of;
 
 uint64_t job_number() {
   uint64_t number = 0;
@@ -41,10 +42,6 @@ uint64_t job_number() {
 bool has_place_beside(const std::string& path) {
   struct stat facts = {};
   return stat(path.c_str(), &facts) != 0 ? errno == ENOENT : S_ISREG(facts.st_mode);
-}
-
-std::string text_of(const json& object) {
-  return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::string head_of(const Runtime& runtime, const report::LogLayout& layout, int node,

@@ -7,6 +7,7 @@
 
 #include "base/version.h"
 #include "placement/formats.h"
+#include "report/record_json.h"
 
 namespace haichi::report {
 namespace {
@@ -49,7 +50,7 @@ std::string header(const Job& job) {
                       {"mpi", {{"abi", job.abi}, {"library", job.library}}},
                       {"placement", std::move(world)},
                       {"settings", settings_list(job.settings)}};
-  return parts.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text_of(parts);
 }
 
 }  // namespace haichi::report

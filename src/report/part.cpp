@@ -15,10 +15,6 @@ using nlohmann::json;
 
 constexpr const char* kNoRoom = "report.bytes: there is no room for";
 
-std::string text_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 int64_t size_of(const json& value) { return int64_t(text_of(value).size()); }
 
 void keep_largest(json& a, const json& b) {

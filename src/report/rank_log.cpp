@@ -58,13 +58,13 @@ void RankLog::show(const Totals& t, int64_t making_ns) {
   const int64_t begin_ns = clock_();
   spent_ns_ += making_ns;
   if (given_up_ || !may_spend(begin_ns) || (fd_ < 0 && !open())) return;
-  const auto ms = [](int64_t ns) { return double(ns) * 1e-9; };
+  const auto seconds = [](int64_t ns) { return double(ns) * 1e-9; };
   const std::string line = sealed(fmt::format(
       R"({{"n":{},"r":{},"d":{},"at":{:.4f},"s":[{:.6f},{:.6f},{:.6f},{:.6f}],)"
       R"("b":[{},{},{}],"a":[{},{:.6f},{}],"lost":{}}})",
-      ++shown_, t.rank, t.node, ms(t.since_start_ns), ms(t.phase_ns[0]), ms(t.phase_ns[1]),
-      ms(t.phase_ns[2]), ms(t.phase_ns[3]), t.phase_bytes[0], t.phase_bytes[1], t.phase_bytes[2],
-      t.accesses.calls, ms(t.accesses.elapsed_ns), t.accesses.bytes, lost_));
+      ++shown_, t.rank, t.node, seconds(t.since_start_ns), seconds(t.phase_ns[0]), seconds(t.phase_ns[1]),
+      seconds(t.phase_ns[2]), seconds(t.phase_ns[3]), t.phase_bytes[0], t.phase_bytes[1], t.phase_bytes[2],
+      t.accesses.calls, seconds(t.accesses.elapsed_ns), t.accesses.bytes, lost_));
   // The older of the two places, so that one is whole whenever this ends.
   if (int64_t(line.size()) <= kTotalsBytes)
     write(line, place_.part.begin + shown_ % 2 * kTotalsBytes);

@@ -75,7 +75,7 @@ std::string rank_text(RankRecord record, const Bounds& bounds) {
         record.collectives.not_listed;
   json all = to_json(record);
   keep_events(all, bounds.of_a_rank() - kEntryBytes);
-  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text_of(all);
 }
 
 }  // namespace haichi::report

@@ -87,7 +87,7 @@ class Logs {
       }
       last_s = std::max(last_s, left->second.at_s);
       lost += left->second.lost;
-      part.add_rank(left->second.text.dump(-1, ' ', false, json::error_handler_t::replace));
+      part.add_rank(text_of(left->second.text));
     }
     header_["program"]["wall_s"] = last_s;
     json cut = {{"last_s", last_s},
@@ -167,8 +167,6 @@ class Logs {
       rank["files"].push_back(std::move(file));
     } else if (object->contains("call")) {
       add_call(rank["files"], *object);
-    } else if (object->contains("collective")) {
-      rank["collectives"].push_back(std::move((*object)["collective"]));
     } else if (object->contains("note")) {
       rank["notes"][(*object)["note"].get<std::string>()] = 1;
     } else if (object->contains("by")) {

@@ -99,9 +99,11 @@ json to_json(const CollectiveRecord& record) {
   return result;
 }
 
-std::string record_of_note(const std::string& text) {
-  return json({{"note", text}}).dump(-1, ' ', false, json::error_handler_t::replace);
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
+
+std::string record_of_note(const std::string& text) { return text_of({{"note", text}}); }
 
 json shortened(json object) {
   for (auto entry = object.begin(); entry != object.end();)

@@ -14,6 +14,9 @@ nlohmann::json to_json_without_calls(const FileRecord& file);
 nlohmann::json to_json(const CollectiveRecord& record);
 nlohmann::json to_json(const CollectiveAccesses& accesses);
 
+/// On one line; bytes that are no UTF-8, as a path may have, are replaced.
+std::string text_of(const nlohmann::json& value);
+
 /// For the log of a rank.
 std::string record_of_note(const std::string& text);
 
