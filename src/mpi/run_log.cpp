@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/own_time.h"
 #include "base/version.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
@@ -75,11 +76,11 @@ report::Totals totals_of(Runtime& runtime) {
   return totals;
 }
 
-/// What was added since `begin_ns`.
-void show(Runtime& runtime, int64_t begin_ns) {
+/// What was added since `making` began.
+void show(Runtime& runtime, const OwnTime& making) {
   RankLog& log_of_rank = *runtime.rank_log;
   const report::Totals totals = totals_of(runtime);
-  log_of_rank.show(totals, now_ns() - begin_ns);
+  log_of_rank.show(totals, making.so_far_ns());
   const std::string trouble = log_of_rank.trouble();
   if (trouble.empty()) return;
   runtime.note(fmt::format("the log of the run is given up: {}", trouble));
@@ -120,15 +121,15 @@ void start_run_log(Runtime& runtime, const std::string& name) {
                        head_of(runtime, layout, node, name.substr(name.rfind('-') + 1))},
       now_ns);
   if (runtime.rank != 0) return;
-  const int64_t begin_ns = now_ns();
+  const OwnTime making(now_ns);
   runtime.rank_log->add(fmt::format(R"({{"report":{}}})", report::header(job_of(runtime))));
-  show(runtime, begin_ns);
+  show(runtime, making);
 }
 
 void log_calls(FileState& state) {
   RankLog* const log_of_rank = state.runtime.rank_log.get();
   if (log_of_rank == nullptr || !log_of_rank->has_time()) return;
-  const int64_t begin_ns = now_ns();
+  const OwnTime making(now_ns);
   if (!log_of_rank->full()) {
     const std::lock_guard guard(state.mutex);
     report::FileRecord& file = state.record;
@@ -141,7 +142,7 @@ void log_calls(FileState& state) {
           text_of({{"key", file.key},
                    {"call", report::shortened(report::to_json(file.calls[file.logged]))}}));
   }
-  show(state.runtime, begin_ns);
+  show(state.runtime, making);
 }
 
 void log_abort(int error_code) {

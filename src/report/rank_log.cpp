@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/own_time.h"
+
 namespace haichi::report {
 namespace {
 
@@ -55,16 +57,17 @@ bool RankLog::has_time() const {
 
 void RankLog::show(const Totals& t, int64_t making_ns) {
   const std::lock_guard guard(mutex_);
-  const int64_t begin_ns = clock_();
+  const OwnTime writing(clock_);
   spent_ns_ += making_ns;
-  if (given_up_ || !may_spend(begin_ns) || (fd_ < 0 && !open())) return;
+  if (given_up_ || !may_spend(clock_()) || (fd_ < 0 && !open())) return;
   const auto seconds = [](int64_t ns) { return double(ns) * 1e-9; };
-  const std::string line = sealed(fmt::format(
-      R"({{"n":{},"r":{},"d":{},"at":{:.4f},"s":[{:.6f},{:.6f},{:.6f},{:.6f}],)"
-      R"("b":[{},{},{}],"a":[{},{:.6f},{}],"lost":{}}})",
-      ++shown_, t.rank, t.node, seconds(t.since_start_ns), seconds(t.phase_ns[0]), seconds(t.phase_ns[1]),
-      seconds(t.phase_ns[2]), seconds(t.phase_ns[3]), t.phase_bytes[0], t.phase_bytes[1], t.phase_bytes[2],
-      t.accesses.calls, seconds(t.accesses.elapsed_ns), t.accesses.bytes, lost_));
+  const std::string line = sealed(
+      fmt::format(R"({{"n":{},"r":{},"d":{},"at":{:.4f},"s":[{:.6f},{:.6f},{:.6f},{:.6f}],)"
+                  R"("b":[{},{},{}],"a":[{},{:.6f},{}],"lost":{}}})",
+                  ++shown_, t.rank, t.node, seconds(t.since_start_ns), seconds(t.phase_ns[0]),
+                  seconds(t.phase_ns[1]), seconds(t.phase_ns[2]), seconds(t.phase_ns[3]),
+                  t.phase_bytes[0], t.phase_bytes[1], t.phase_bytes[2], t.accesses.calls,
+                  seconds(t.accesses.elapsed_ns), t.accesses.bytes, lost_));
   // The older of the two places, so that one is whole whenever this ends.
   if (int64_t(line.size()) <= kTotalsBytes)
     write(line, place_.part.begin + shown_ % 2 * kTotalsBytes);
@@ -72,7 +75,7 @@ void RankLog::show(const Totals& t, int64_t making_ns) {
     at_ += int64_t(pending_.size());
     pending_.clear();
   }
-  spent_ns_ += clock_() - begin_ns;
+  spent_ns_ += writing.so_far_ns();
 }
 
 void RankLog::end(std::string_view why) {
