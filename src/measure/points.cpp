@@ -30,7 +30,9 @@ std::string why_not(const Measurement& measurement, const JobShape& job) {
 
 }  // namespace
 
-std::string Point::key() const { return fmt::format("{}/{}/{}", measurement->name, place, bytes); }
+std::string point_key(std::string_view measurement, std::string_view place, int64_t bytes) {
+  return fmt::format("{}/{}/{}", measurement, place, bytes);
+}
 
 Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
                  std::span<const int64_t> sizes) {

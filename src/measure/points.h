@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/classes.h"
 #include "measure/selection.h"
 
 namespace haichi::measure {
+
+/// What tells a point from all others of its job, also in a file.
+std::string point_key(std::string_view measurement, std::string_view place, int64_t bytes);
 
 /// One point of a curve.
 struct Point {
@@ -18,8 +22,7 @@ struct Point {
   std::vector<int> ranks;  ///< of the pair; empty for all
   int64_t bytes;           ///< 0 where the measurement has no size
 
-  /// What tells it from all others of the job, also in a file.
-  std::string key() const;
+  std::string key() const { return point_key(measurement->name, place, bytes); }
 };
 
 /// A measurement that this job cannot make, and why in one line.

@@ -86,8 +86,8 @@ Status SamplesFile::take(const std::string& text, const Json& alike) {
                       shown(line, field.c_str()), value.dump());
     }
     if (kind == "point")
-      measured_.insert(fmt::format("{}/{}/{}", line.value("name", ""), line.value("place", ""),
-                                   line.value("bytes", int64_t{-1})));
+      measured_.insert(point_key(line.value("name", ""), line.value("place", ""),
+                                 line.value("bytes", int64_t{-1})));
     if (kind == "measurement") measured_.insert("measurement/" + line.value("name", ""));
     begin = end + 1;
   }

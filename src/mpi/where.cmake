@@ -23,7 +23,7 @@ endif()
 find_package(CLI11 REQUIRED)
 foreach(flavour IN LISTS HAICHI_MPI_FLAVOURS)
   set(generated ${CMAKE_BINARY_DIR}/src/preload/${flavour}/generated)
-  add_library(haichi_discover_${flavour} STATIC discover.cpp node_address.cpp
+  add_library(haichi_discover_${flavour} STATIC discover.cpp library_version.cpp node_address.cpp
               compat/handles.cpp compat/fjmpi.cpp
               ${CMAKE_SOURCE_DIR}/src/preload/library.cpp ${generated}/real.cpp)
   set_source_files_properties(${generated}/real.cpp PROPERTIES GENERATED TRUE)

@@ -1,10 +1,9 @@
 #include "report/header.h"
 
-#include <time.h>
-
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/utc_text.h"
 #include "base/version.h"
 #include "placement/formats.h"
 #include "report/record_json.h"
@@ -25,15 +24,6 @@ json settings_list(const Settings& settings) {
   return list;
 }
 
-std::string iso_time(int64_t seconds) {
-  const time_t t = seconds;
-  tm parts;
-  gmtime_r(&t, &parts);
-  char text[32];
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 }  // namespace
 
 std::string header(const Job& job) {
@@ -44,7 +34,7 @@ std::string header(const Job& job) {
                       {"program",
                        {{"command", job.command},
                         {"ranks", job.world.ranks()},
-                        {"started", iso_time(job.started_unix_s)},
+                        {"started", utc_text(job.started_unix_s)},
                         {"wall_s", job.wall_s},
                         {"job", job.id.empty() ? json() : json(job.id)}}},
                       {"mpi", {{"abi", job.abi}, {"library", job.library}}},

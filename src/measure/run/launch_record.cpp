@@ -8,15 +8,17 @@
 #include <time.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/os.h"
+#include "base/utc_text.h"
 #include "base/version.h"
 #include "measure/records.h"
 #include "mpi/discover.h"
+#include "mpi/library_version.h"
 
 extern char** environ;
 
@@ -28,18 +30,16 @@ using Json = nlohmann::ordered_json;
 constexpr double kNano = 1e-9;
 
 std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = read_file(path).value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
 std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name"))
-      return line.substr(std::min(line.find(": ") + 2, line.size()));
-  return "";
+  const std::string text = "\n" + read_file("/proc/cpuinfo").value_or("");
+  const size_t name = text.find("\nmodel name");
+  if (name == text.npos) return "";
+  const std::string line = text.substr(name + 1, text.find('\n', name + 1) - name - 1);
+  return line.substr(std::min(line.find(": ") + 2, line.size()));
 }
 
 // What version 2 of control groups allows this process; "" where it says nothing.
@@ -48,23 +48,6 @@ std::string group_limit(const char* name) {
   own = own.starts_with("0::") ? own.substr(3) : "";
   const std::string limit = first_line("/sys/fs/cgroup" + own + "/" + name);
   return limit.empty() ? first_line(std::string("/sys/fs/cgroup/") + name) : limit;
-}
-
-std::string library() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string all(text, size_t(length));
-  return all.substr(0, all.find('\n'));
-}
-
-std::string utc() {
-  const time_t now = time(nullptr);
-  tm parts;
-  gmtime_r(&now, &parts);
-  char text[32];
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 // Variables by which users tune MPI libraries and what they stand on.
@@ -214,8 +197,8 @@ Json launch_record(const JobFacts& job, const ClockFacts& clock) {
   return {{"schema", kSamplesSchema},
           {"kind", "launch"},
           {"haichi", kVersion},
-          {"started", utc()},
-          {"library", library()},
+          {"started", utc_text(time(nullptr))},
+          {"library", mpi::library_version()},
           {"mpi", fmt::format("{}.{}", version, subversion)},
           {"compiled_for", fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION)},
           {"job_ranks", job.ranks},
