@@ -33,6 +33,9 @@ TESTED = {
 BUILD = Path(os.environ.get("HAICHI_BUILD", ROOT / "build" / "current")).absolute()
 HAICHI = BUILD / "bin" / "haichi"
 
+# The MPIs that the programs in bench/ are built for, and how those end.
+_BENCH_SUFFIX = {"mpich-4.0.2": "mpich", "mpich-5.0.2": "mpich5", "openmpi-4.1.4": "openmpi"}
+
 # Open MPI refuses root and counts cores; both are for a shared cluster, not for a test.
 _OPENMPI_ENV = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -86,6 +89,18 @@ class Mpi:
         """What the launcher needs in its environment: more ranks than cores, root, no network."""
         env = dict(_OPENMPI_ENV if self.abi == "openmpi" else _MPICH_ENV)
         return {**env, **(_THREAD_SANITIZER_ENV if sanitizers() == "thread" else {})}
+
+    def bench(self, name: str) -> Path:
+        """The program of that name in bench/; skips the test, with the reason, where it is not
+        built for this MPI."""
+        if self.name not in _BENCH_SUFFIX:
+            pytest.skip(
+                f"no {name} for {self.name}: bench/ is built for {', '.join(_BENCH_SUFFIX)}"
+            )
+        path = BUILD / "bin" / f"{name}-{_BENCH_SUFFIX[self.name]}"
+        if not path.exists():
+            pytest.skip(f"{path} is not built: ./haichi test builds it")
+        return path
 
     def command(
         self, ranks: int, argv: Sequence[str | Path], env: Mapping[str, str] | None = None

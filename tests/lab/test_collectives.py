@@ -12,12 +12,11 @@ from haichi.figures import collectives, exchange_cell
 from haichi.figures.cases import Plan
 from haichi.figures.places import OnMachine, temporary_machine
 from haichi.mpi import NAMES, Missing, find
-from test_hpio import program
 
 
 @pytest.mark.parametrize("function", collectives.FUNCTIONS)
 def test_every_byte_arrives(mpi: mpis.Mpi, function: str) -> None:
-    words = [str(program(mpi, "exchange")), function, "1000", "2"]
+    words = [str(mpi.bench("exchange")), function, "1000", "2"]
     line = json.loads(mpi.run(4, words, mpi.stock(), timeout=60, check=True).stdout)
     assert [r["wrong_bytes"] for r in line["results"]] == [0] * 4
     assert all(r["seconds"] > 0 for r in line["results"])
@@ -25,7 +24,7 @@ def test_every_byte_arrives(mpi: mpis.Mpi, function: str) -> None:
 
 @pytest.mark.parametrize("words", [[], ["alltoall", "0", "1"], ["reduce", "8", "1"]])
 def test_bad_arguments_are_refused(mpi: mpis.Mpi, words: list[str]) -> None:
-    done = mpi.run(2, [str(program(mpi, "exchange")), *words], timeout=60)
+    done = mpi.run(2, [str(mpi.bench("exchange")), *words], timeout=60)
     assert done.returncode != 0
     assert "usage: exchange" in done.stderr
 

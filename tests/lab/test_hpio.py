@@ -34,19 +34,10 @@ def model(ranks: int, layout: str) -> tuple[np.ndarray, np.ndarray]:
     return content[:end], written[:end]
 
 
-def program(mpi: mpis.Mpi, name: str) -> Path:
-    """The measurement program for that MPI; skips, with the reason, where it is not built."""
-    suffix = {"mpich-4.0.2": "mpich", "mpich-5.0.2": "mpich5", "openmpi-4.1.4": "openmpi"}[mpi.name]
-    path = mpis.BUILD / "bin" / f"{name}-{suffix}"
-    if not path.exists():
-        pytest.skip(f"{path} is not built: ninja bench_io")
-    return path
-
-
 def hpio(mpi: mpis.Mpi, ranks: int, file: Path, *options: str) -> dict:
     """The line that hpio prints."""
     shape = ["--region-size", SIZE, "--region-space", SPACE, "--region-count", COUNT]
-    words = [program(mpi, "hpio"), "--file", file, *shape, *options]
+    words = [mpi.bench("hpio"), "--file", file, *shape, *options]
     done = mpi.run(ranks, words, mpi.stock(), timeout=60, check=True)
     return json.loads(done.stdout)
 
@@ -73,7 +64,7 @@ def test_hpio_sees_a_wrong_byte(mpi: mpis.Mpi, tmp_path: Path) -> None:
     with file.open("r+b") as open_file:
         open_file.seek(SIZE + SPACE)  # rank 1's first byte
         open_file.write(b"\0")
-    words = [program(mpi, "hpio"), "--file", file, "--op", "read", "--region-size", SIZE]
+    words = [mpi.bench("hpio"), "--file", file, "--op", "read", "--region-size", SIZE]
     words += ["--region-space", SPACE, "--region-count", COUNT]
     done = mpi.run(2, words, mpi.stock(), timeout=60)
     assert done.returncode != 0
@@ -95,7 +86,7 @@ def test_hpio_refuses_bad_options(
     mpi: mpis.Mpi, options: list[str], text: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "hpio.dat"
-    done = mpi.run(2, [program(mpi, "hpio"), "--file", file, *options], timeout=60)
+    done = mpi.run(2, [mpi.bench("hpio"), "--file", file, *options], timeout=60)
     assert done.returncode != 0
     assert done.stderr.count(text) == 1
     assert not file.exists()
@@ -108,7 +99,7 @@ def test_block3d_writes_every_byte_of_the_array(
 ) -> None:
     file = tmp_path / "block.dat"
     array = ["--nx", "5", "--ny", "7", "--nz", "6"]
-    words = [program(mpi, "block3d"), "--file", file, *array, *options]
+    words = [mpi.bench("block3d"), "--file", file, *array, *options]
     done = mpi.run(ranks, words, mpi.stock(), timeout=60, check=True)
     found = np.fromfile(file, dtype=np.uint8)
     size = 5000 * ranks if "large" in options else 8 * 5 * 7 * 6
@@ -123,7 +114,7 @@ def test_block3d_writes_every_byte_of_the_array(
 def test_block3d_refuses_a_grid_that_does_not_fit(
     mpi: mpis.Mpi, blocks: list[str], text: str, tmp_path: Path
 ) -> None:
-    words = [program(mpi, "block3d"), "--file", tmp_path / "file", *blocks]
+    words = [mpi.bench("block3d"), "--file", tmp_path / "file", *blocks]
     done = mpi.run(2, words, mpi.stock(), timeout=60)
     assert done.returncode != 0
     assert text in done.stderr
@@ -147,7 +138,7 @@ def test_contiguous_access_sees_a_wrong_byte(mpi: mpis.Mpi, tmp_path: Path) -> N
         open_file.seek(COUNT * SIZE)  # rank 1's first byte
         open_file.write(b"\0")
     shape = ["--region-size", SIZE, "--region-space", SPACE, "--region-count", COUNT]
-    words = [program(mpi, "hpio"), "--file", file, "--access", "contiguous", "--op", "read", *shape]
+    words = [mpi.bench("hpio"), "--file", file, "--access", "contiguous", "--op", "read", *shape]
     done = mpi.run(2, words, mpi.stock(), timeout=60)
     assert done.returncode != 0
     assert json.loads(done.stdout.splitlines()[0])["results"][0]["wrong_bytes"] == 1

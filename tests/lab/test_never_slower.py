@@ -321,15 +321,6 @@ def test_what_is_not_known_is_refused_in_one_line(words: list[str], text: str) -
     assert done.stderr.startswith(f"haichi figures: {text}")
 
 
-def program(name: str, flavour: mpis.Mpi) -> Path:
-    """A program of the patterns; skips where it is not built."""
-    suffix = {"mpich-4.0.2": "mpich", "mpich-5.0.2": "mpich5", "openmpi-4.1.4": "openmpi"}
-    found = mpis.BUILD / "bin" / f"{name}-{suffix[flavour.name]}"
-    if not found.exists():
-        pytest.skip(f"{found} is not built: ./haichi build")
-    return found
-
-
 @pytest.mark.slow
 def test_the_programs_know_every_word(mpi: mpis.Mpi, tmp_path: Path) -> None:
     """Each named pattern of one part of the table, made small, and some draws run on stock."""
@@ -338,7 +329,7 @@ def test_the_programs_know_every_word(mpi: mpis.Mpi, tmp_path: Path) -> None:
     for pattern in patterns:
         name = "comm-pattern" if pattern.communicates else "io-pattern"
         first = "0" if pattern.communicates else str(tmp_path / "file")
-        argv = [program(name, mpi), first, "1", "1", *pattern.text()]
+        argv = [mpi.bench(name), first, "1", "1", *pattern.text()]
         done = mpi.run(2, argv, mpi.stock(), timeout=60)
         assert done.returncode == 0, f"{pattern}\n{done.stderr}"
         found = json.loads(done.stdout.splitlines()[-1])
@@ -357,7 +348,7 @@ def test_the_programs_know_every_word(mpi: mpis.Mpi, tmp_path: Path) -> None:
     ],
 )
 def test_bad_words_are_refused(mpi: mpis.Mpi, tmp_path: Path, words: list[str], text: str) -> None:
-    argv = [program("io-pattern", mpi), str(tmp_path / "file"), "1", "1", *words]
+    argv = [mpi.bench("io-pattern"), str(tmp_path / "file"), "1", "1", *words]
     done = mpi.run(1, argv, timeout=60)
     assert done.returncode == 2
     assert text in done.stderr

@@ -9,7 +9,6 @@ import mpis
 import pytest
 from haichi.figures import issue_orders
 from haichi.figures.model import Case, Samples
-from test_hpio import program
 
 
 def lists(order: str, nodes: str) -> list[list[int]]:
@@ -43,7 +42,7 @@ def test_every_message_arrives(mpi: mpis.Mpi, order: str, window: int, tmp_path:
     file = tmp_path / "orders"
     text = "\n".join(" ".join(map(str, peers)) for peers in lists(order, "0,0,1,1"))
     file.write_text(text)
-    words = [str(program(mpi, "alltoall")), str(file), "1000", str(window), "2"]
+    words = [str(mpi.bench("alltoall")), str(file), "1000", str(window), "2"]
     line = json.loads(mpi.run(4, words, mpi.stock(), timeout=60, check=True).stdout)
     assert [(r["op"], r["wrong_bytes"]) for r in line["results"]] == [
         ("last rank", 0),
@@ -57,7 +56,7 @@ def test_every_message_arrives(mpi: mpis.Mpi, order: str, window: int, tmp_path:
 def test_a_list_that_does_not_fit_is_refused(mpi: mpis.Mpi, text: str, tmp_path: Path) -> None:
     file = tmp_path / "orders"
     file.write_text(text)
-    done = mpi.run(2, [str(program(mpi, "alltoall")), str(file), "10", "0", "1"], timeout=60)
+    done = mpi.run(2, [str(mpi.bench("alltoall")), str(file), "10", "0", "1"], timeout=60)
     assert done.returncode != 0
     assert "no such list for every rank" in done.stderr
 

@@ -20,7 +20,6 @@ from haichi.figures.patterns import (
     cells,
     grid_of,
 )
-from test_hpio import program
 
 SMALL: list[Pattern] = [
     Hpio(4, 7, 24, 9),
@@ -45,7 +44,7 @@ def test_the_program_writes_what_the_model_says(
     mpi: mpis.Mpi, pattern: Pattern, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
-    words = [program(mpi, pattern.program), "--file", file, *pattern.arguments()]
+    words = [mpi.bench(pattern.program), "--file", file, *pattern.arguments()]
     line = json.loads(mpi.run(4, words, mpi.stock(), timeout=60, check=True).stdout)
     offsets = [written_by(pattern, rank) for rank in range(4)]
     assert line["bytes"] == sum(map(len, offsets)) == len(set().union(*offsets))
@@ -56,7 +55,7 @@ def test_the_program_writes_what_the_model_says(
 def test_the_lattice_by_hand_is_the_same_file(mpi: mpis.Mpi, tmp_path: Path) -> None:
     """Parts that end in the middle of a block, and blocks that do not fill a line."""
     pattern = Lattice(4, (6, 2, 5, 3), 10)
-    words = [program(mpi, "lattice"), "--file", tmp_path / "file", *pattern.arguments()]
+    words = [mpi.bench("lattice"), "--file", tmp_path / "file", *pattern.arguments()]
     mpi.run(4, [*words, "--access", "by-hand"], mpi.stock(), timeout=60, check=True)
     assert wrong_bytes(pattern, tmp_path / "file") == (0, 0)
 
@@ -69,7 +68,7 @@ def test_what_users_complain_of_is_haichis_and_right(
     report = tmp_path / "report.json"
     placement = mpis.ROOT / "machines" / "placements" / "two-nodes.taskmap"
     env = mpi.preload(HAICHI_REPORT=str(report), HAICHI_PLACEMENT=str(placement))
-    words = [program(mpi, pattern.program), "--file", tmp_path / "file", *pattern.arguments()]
+    words = [mpi.bench(pattern.program), "--file", tmp_path / "file", *pattern.arguments()]
     mpi.run(4, words, env, timeout=120, check=True)
     assert wrong_bytes(pattern, tmp_path / "file") == (0, 0)
     calls = json.loads(report.read_text())["files"][0]["calls"]

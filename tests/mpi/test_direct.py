@@ -9,8 +9,6 @@ import mpis
 import pytest
 
 SIZE = 1 << 20
-BENCH = {"mpich-4.0.2": "mpich", "mpich-5.0.2": "mpich5", "openmpi-4.1.4": "openmpi"}
-
 
 SHAPES = {
     "regions": ["hpio", "--region-size", SIZE, "--region-space", 4096, "--region-count", 2],
@@ -26,9 +24,7 @@ def test_large_pieces_need_no_exchange(
 ) -> None:
     """The measurement programs themselves check what they read, byte by byte."""
     name, *options = SHAPES[shape]
-    program = mpis.BUILD / "bin" / f"{name}-{BENCH.get(mpi.name)}"
-    if not program.exists():
-        pytest.skip(f"no {name} for {mpi.name}: bench/io is built for {', '.join(BENCH)}")
+    program = mpi.bench(name)
     placement = tmp_path / "placement.json"
     placement.write_text(json.dumps({"version": 1, "map": [[0, nodes, 4 // nodes, 1]]}))
     report = tmp_path / "report.json"
