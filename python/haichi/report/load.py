@@ -42,7 +42,7 @@ def load_form(path: Path, *models: type[AnyForm]) -> AnyForm:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise ReportError(f"{name}: does not follow {form}: {_first_problem(error)}") from None
+        raise ReportError(f"{name}: does not follow {form}: {first_problem(error)}") from None
 
 
 def _read(name: str, path: Path) -> bytes:
@@ -89,7 +89,8 @@ def _form_of(
     raise ReportError(f"{name}: is {what}, not {wanted}; give a file that a run wrote")
 
 
-def _first_problem(error: ValidationError) -> str:
+def first_problem(error: ValidationError) -> str:
+    """Where a document first differs from its form, and how."""
     problems = error.errors(include_url=False)
     first = problems[0]
     where = ""

@@ -11,6 +11,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, NonNegativeInt
 
+FORM = "haichi.samples/1"
+
 
 class Binding(BaseModel):
     """Where a rank may run on its host."""
