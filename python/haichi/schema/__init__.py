@@ -16,6 +16,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from haichi.export.model import Decisions
 from haichi.figures.model import Measurement
+from haichi.fit.model import Profile
 from haichi.paths import ROOT
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
@@ -86,6 +87,13 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "Read by `haichi simulate --machine` and from the file that `HAICHI_MACHINE` names, and a "
         "part of every simulation. A field that is absent has the default that "
         "docs/guide/simulation.md gives; unknown fields are refused.",
+    ),
+    (
+        "haichi.machine/2",
+        Profile,
+        "Written by `haichi fit`, read wherever `haichi.machine/1` is: a machine with where each "
+        "number comes from, and the curves behind it. A number that could not be measured is left "
+        "out. Recorded ones are in `machines/`.",
     ),
     (
         "haichi.simulation/1",

@@ -1,0 +1,234 @@
+"""The form `haichi.machine/2`: a machine as it was measured, or as a paper tells of it.
+
+`haichi.machine/1` is its numbers alone, without where they come from. Read by src/machine/. Source
+of the models: Hockney's time of a message, latency + bytes x time of a byte, one line for each
+protocol of the library (paper 001, Table 2 shows where one ends); LogGP of Alexandrov et al.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
+
+from haichi.report.model import Form
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Place = Literal["core", "numa", "node", "network"]
+NumberName = Literal[
+    "send_ns",
+    "receive_ns",
+    "match_ns",
+    "copy_gbs",
+    "eager_bytes",
+    "local_latency_ns",
+    "out_gbs",
+    "in_gbs",
+    "latency_ns",
+    "link_gbs",
+    "hop_ns",
+    "servers",
+    "stripe_bytes",
+    "server_gbs",
+    "request_us",
+    "handover_us",
+    "storage_gbs",
+    "client_gbs",
+]
+
+
+class Made(Form):
+    """How a profile came to be."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    by: str = Field(description="Program and version, or who wrote it.")
+    when: str = Field(description="UTC, ISO 8601.")
+    from_: list[str] = Field(
+        alias="from", description="The samples files, or the paper, that it was made from."
+    )
+    launches: NonNegativeInt = Field(description="How many launches count in it.")
+
+
+class Signature(Form):
+    """Of which machine a profile is. What is absent or null fits any machine."""
+
+    library: str | None = Field(
+        None, description="First line of what MPI_Get_library_version says."
+    )
+    processor: str | None = Field(None, description="Model.")
+    cores: PositiveInt | None = Field(None, description="Of a node.")
+    node_names: list[str] | None = Field(None, description="Nodes that were measured.")
+    network: bool | None = Field(None, description="Whether messages between nodes were measured.")
+
+
+class Number(Form):
+    """A number of `haichi.machine/1`, in the unit that its name ends in."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    value: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(description="Of the number.")
+    low: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        None, description="Lower end of its interval."
+    )
+    high: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        None, description="Upper end of its interval."
+    )
+    from_: str = Field(alias="from", description="Where it comes from, in words.")
+
+
+class Piece(Form):
+    """A line of a piecewise Hockney model: `latency_s + bytes x s_per_byte`. Where one piece ends
+    and the next begins at a larger size, the library changes its protocol somewhere between."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    from_: NonNegativeInt = Field(alias="from", description="Smallest size that it is for.")
+    to: NonNegativeInt = Field(description="Largest size that it is for.")
+    latency_s: Annotated[float, Field(allow_inf_nan=False)] = Field(
+        description="The line at 0 bytes; below 0 where a piece that begins at a large size is "
+        "steep."
+    )
+    s_per_byte: Seconds = Field(description="What a byte adds.")
+    residual: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="Mean of |line - measured| / measured over the sizes of the piece."
+    )
+
+
+def _same_lengths(**lists: list[float] | list[int] | None) -> None:
+    """Raises ValueError if lists that belong together differ in length."""
+    lengths = {name: len(each) for name, each in lists.items() if each is not None}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ValueError(f"lists of one curve differ in length: {told}")
+
+
+class SizeCurve(Form):
+    """A time for each of some sizes."""
+
+    bytes: Annotated[list[NonNegativeInt], Field(min_length=1)] = Field(
+        description="Sizes, ascending."
+    )
+    seconds: list[Seconds] = Field(description="For each size the median of the launches' medians.")
+    low: list[Seconds] | None = Field(None, description="Lower ends of their intervals.")
+    high: list[Seconds] | None = Field(None, description="Upper ends of their intervals.")
+
+    @model_validator(mode="after")
+    def _is_a_curve(self) -> SizeCurve:
+        _same_lengths(bytes=self.bytes, seconds=self.seconds, low=self.low, high=self.high)
+        if any(a >= b for a, b in zip(self.bytes, self.bytes[1:], strict=False)):
+            raise ValueError("bytes are not ascending")
+        return self
+
+
+class PlaceCurve(SizeCurve):
+    """What two ranks need for a message, by how near they are to each other; one way."""
+
+    name: str = Field(description="Of the measurement.")
+    place: Place = Field(description="How near the two ranks are.")
+    pieces: list[Piece] = Field(
+        default_factory=list, description="The Hockney model of it, ascending."
+    )
+    switches: list[NonNegativeInt] = Field(
+        default_factory=list,
+        description="Where the protocol changes: the largest size of each piece but the last.",
+    )
+
+
+class LogGP(Form):
+    """The parameters of the LogGP model between two ranks."""
+
+    place: Place = Field(description="How near the two ranks are.")
+    latency_s: Seconds = Field(alias="L_s", description="L: a byte's way, without the ranks' work.")
+    o_send_s: Seconds = Field(description="o of the sender.")
+    o_receive_s: Seconds = Field(description="o of the receiver.")
+    gap_s: Seconds = Field(alias="g_s", description="g: between two messages.")
+    gap_s_per_byte: Seconds = Field(
+        alias="G_s_per_byte", description="G: between two bytes of one message."
+    )
+    residual: Annotated[float, Field(ge=0)] = Field(
+        description="Mean of |model - measured| / measured over the ping-pong's sizes for which "
+        "the parameters hold."
+    )
+    from_: str | None = Field(
+        None, alias="from", description="Which measurements they were made from, in words."
+    )
+
+
+class CollectiveCurve(SizeCurve):
+    """A collective call by size, the slowest rank's time."""
+
+    name: str = Field(description="Of the measurement.")
+    ranks: PositiveInt = Field(description="Ranks of the job.")
+    nodes: PositiveInt = Field(description="Nodes of the job.")
+
+
+class CopyCurve(Form):
+    """What one rank copies in memory."""
+
+    bytes: list[NonNegativeInt] = Field(description="Sizes, ascending.")
+    gbs: list[Rate] = Field(description="GB/s for each; bytes that are read or written once.")
+
+    @model_validator(mode="after")
+    def _is_a_curve(self) -> CopyCurve:
+        _same_lengths(bytes=self.bytes, gbs=self.gbs)
+        return self
+
+
+class ReadWrite(Form):
+    """A figure for reading and one for writing."""
+
+    read: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        None, description="For reading."
+    )
+    write: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        None, description="For writing."
+    )
+
+
+class StorageCosts(Form):
+    """What a file system gives and takes."""
+
+    path: str | None = Field(None, description="The folder that files were made in.")
+    file_system: str | None = Field(None, description="Its kind, e.g. `ext4`.")
+    client_gbs: ReadWrite | None = Field(None, description="GB/s of one rank.")
+    node_gbs: ReadWrite | None = Field(None, description="GB/s of a node's ranks together.")
+    all_gbs: ReadWrite | None = Field(None, description="GB/s of all ranks together.")
+    request_s: ReadWrite | None = Field(None, description="Of a request, beside its bytes.")
+    open_s: Seconds | None = Field(None, description="Of MPI_File_open.")
+    close_s: Seconds | None = Field(None, description="Of MPI_File_close.")
+    lock_s: Seconds | None = Field(
+        None, description="What locking a range adds to a request: that of atomic mode."
+    )
+    from_: str | None = Field(None, alias="from", description="Where it comes from, in words.")
+
+
+class Profile(Form):
+    """A machine with where each number comes from (`haichi.machine/2`). GB are 10^9 bytes."""
+
+    form: Literal["haichi.machine/2"] = Field(
+        alias="schema", description="Name and major version of the form."
+    )
+    name: str = Field(description="For people.")
+    made: Made = Field(description="How it came to be.")
+    signature: Signature = Field(description="Of which machine it is.")
+    source: Literal["measured", "paper", "assumed"] = Field(
+        description="Of the whole; what a number says of itself counts before it."
+    )
+    network: str = Field("crossbar", description="As in `haichi.machine/1`.")
+    numbers: dict[NumberName, Number] = Field(
+        description="Those of `haichi.machine/1`; one that is not known is left out, and a reader "
+        "takes its default."
+    )
+    curves: list[PlaceCurve] = Field(
+        default_factory=list, description="Messages between two ranks by size."
+    )
+    loggp: list[LogGP] = Field(default_factory=list, description="LogGP by placement class.")
+    collectives: list[CollectiveCurve] = Field(
+        default_factory=list, description="Collective calls by ranks and nodes."
+    )
+    copy_: list[CopyCurve] = Field(
+        default_factory=list, alias="copy", description="Copies in memory by size."
+    )
+    storage: list[StorageCosts] = Field(default_factory=list, description="File systems.")
