@@ -15,7 +15,7 @@ from rich.table import Table
 from typer.core import TyperCommand
 
 from haichi import lab, mpi
-from haichi.compare.cli import compare
+from haichi.compare.cli import FilesOrProgram, compare
 from haichi.demo import demo
 from haichi.export.cli import export
 from haichi.figures.cli import app as figures_app
@@ -32,7 +32,7 @@ lab_app = typer.Typer(
 app.add_typer(lab_app, name="lab")
 app.add_typer(figures_app, name="figures")
 app.command()(demo)
-app.command(context_settings={"allow_interspersed_args": False})(compare)
+app.command(cls=FilesOrProgram)(compare)
 app.command()(report)
 app.command()(explain)
 app.command()(export)

@@ -51,6 +51,7 @@ usage: ./haichi COMMAND
   simulate  what if an exchange ran on another machine, with the ranks placed like so
 
   compare   ./haichi compare -- mpiexec -n 16 ./app ARGS…    your program without and with haichi
+            ./haichi compare A B    where samples of B are slower than those of A
   lab       a cluster of network namespaces: up, run, down
   report    print a run report, make its page and its trace
   explain   how the algorithms of a run's collectives were chosen
@@ -88,7 +89,7 @@ def _dispatch(arguments: list[str]) -> int:
         return own[name](rest)
     if name in FORWARDED:
         if not _asks_for_help(rest):
-            _set_up_for(name)
+            _set_up_for(name, rest)
         elif not environments.tools_ready():
             return _help_without_tools(name)
         _become(name, rest)
@@ -206,9 +207,17 @@ def _asks_for_help(arguments: list[str]) -> bool:
     return "--help" in itertools.takewhile(lambda word: word != "--", arguments)
 
 
-def _set_up_for(name: str) -> None:
-    """The demo is built first, always; what reads reports needs .venv alone; the others are built
+def _set_up_for(name: str, arguments: list[str]) -> None:
+    """The demo is built first, always; what reads files needs .venv alone; the others are built
     only where nothing is yet, so that they start at once."""
+    of_files = name == "compare" and "--" not in arguments
+    if of_files or (name == "figures" and "a-a" in arguments):
+        with building.alone():
+            if not environments.tools_ready():
+                building.set_up_python()
+            environments.provide_comparing()
+        if of_files:
+            return
     if name in ("report", "explain", "export"):
         if not environments.tools_ready():
             with building.alone():

@@ -9,13 +9,14 @@ import json
 import os
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from haichi_bootstrap import packages, paths, shell
 
 STAMP = "haichi-stamp"
+COMPARE_STAMP = "haichi-stamp-compare"
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,18 @@ def provide_tools() -> None:
     _provide(_tools())
 
 
+def provide_comparing() -> None:
+    """What comparing samples needs, into .venv, which is there. With a stamp of its own: nothing
+    that is built depends on it."""
+    file, stamp = paths.REQUIREMENTS / "compare.txt", paths.TOOLS / COMPARE_STAMP
+    if stamp.exists() and stamp.read_text() == file.read_text():
+        return
+    _refuse_a_link(paths.TOOLS)
+    shell.step("pip install into .venv", f"what comparing samples needs, as pinned in {file.name}")
+    _pip_install(paths.TOOLS, [file])
+    stamp.write_text(file.read_text())
+
+
 def _provide(environment: Environment) -> None:
     folder = environment.folder
     stamp = _read_stamp(folder)
@@ -93,14 +106,19 @@ def _provide(environment: Environment) -> None:
         shell.must([_python(), "-m", "venv", "--clear", folder], f"making {where}", log)
     files = [paths.REQUIREMENTS / name for name in environment.requirements]
     shell.step(f"pip install into {where}", f"as pinned in {' '.join(f.name for f in files)}")
+    _pip_install(folder, files, dict(environment.env))
+    if folder == paths.TOOLS:
+        _add_to_path(folder)
+    (folder / STAMP).write_text(json.dumps(now) + "\n")
+
+
+def _pip_install(folder: Path, files: Sequence[Path], env: Mapping[str, str] | None = None) -> None:
     command: shell.Command = [folder / "bin" / "python", "-m", "pip", "install", "--no-input"]
     command.append("--disable-pip-version-check")
     for file in files:
         command += ["-r", file]
-    shell.must(command, f"pip install into {where}", log, dict(environment.env))
-    if folder == paths.TOOLS:
-        _add_to_path(folder)
-    (folder / STAMP).write_text(json.dumps(now) + "\n")
+    log = paths.OUT / "setup" / f"{folder.name.lstrip('.')}.log"
+    shell.must(command, f"pip install into {folder.name}", log, dict(env or {}))
 
 
 def _refuse_a_link(folder: Path) -> None:

@@ -115,6 +115,7 @@ def test(
         without = building.set_up(GROUPS)
         if not quick:
             environments.provide(environments.for_tests())
+            environments.provide_comparing()
             sources.provide()
         folder = building.build(building.ALL, sanitizer.preset if sanitizer else "release")
     for package in without:

@@ -1,1 +1,2 @@
-"""`haichi compare`: a user's own program, with the MPI library alone and under haichi."""
+"""`haichi compare`: two sets of samples; or a user's own program, with the MPI library alone and
+under haichi."""

@@ -1,142 +1,172 @@
-"""`haichi compare`: the command, its output and its exit codes."""
+"""`haichi compare`: two sets of samples, or the two ways to run a program that stands behind --."""
 
 from __future__ import annotations
 
-import os
-import shlex
-import statistics
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from typer.core import TyperCommand
 
-from haichi import jobs, paths
-from haichi.compare.launcher_line import Unclear, with_haichi
-from haichi.compare.result import Runs, headline
-from haichi.figures import record
-from haichi.report import html
-from haichi.report.cli import write_text
-from haichi.report.findings import findings
-from haichi.report.load import ReportError, load
-from haichi.report.summary import Run, summarize
-from haichi.report.units import format_bytes, format_seconds, plural
+from haichi import paths
+from haichi.compare import picture, significance
+from haichi.compare.launcher_line import LAUNCHER
+from haichi.compare.program import compare_ways
+from haichi.compare.samples import ALPHA, AT_LEAST, compare_sets
+from haichi.compare.sets import Set, read_set, two_sets
+from haichi.compare.show import print_comparison
+from haichi.report.cli import WIDTH_OF_FILES, write_text
+from haichi.report.load import ReportError
 
-BAD_INPUT, FAILED = 2, 1
-STOCK, HAICHI = "stock", "haichi"
-OPTIONS = {STOCK: ["--observe"], HAICHI: []}
-LINES_OF_A_FAILURE = 15
+BAD_INPUT, SLOWER = 2, 1
+SAMPLES, PROGRAM = "Samples", "A program"
+PROGRAM_BEHIND = "haichi.program"  # what stands behind --, in the context
 
 
-class RunFailed(Exception):
-    """A run of the program failed; the message says which and shows its last lines."""
+class FilesOrProgram(TyperCommand):
+    """Keeps what stands behind -- for itself: the parser of options would forget that it was there,
+    and files and programs could not be told apart."""
+
+    # typer calls it with its own context, which has more than the one that it takes over.
+    def parse_args(  # type: ignore[override]
+        self, ctx: typer.Context, args: list[str]
+    ) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[PROGRAM_BEHIND] = args[at + 1 :]
+            args = args[:at]
+        elif any(LAUNCHER.fullmatch(Path(word).name) for word in args[:1]):
+            ctx.fail(f"{args[0]} is no samples file; a program stands behind --")
+        return super().parse_args(ctx, args)
 
 
 def compare(
-    command: Annotated[
-        list[str], typer.Argument(help="The program as it is started without haichi, behind --.")
-    ],
+    context: typer.Context,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="A B",
+            help="Samples files of haichi measure or folders of them; with several on a side: "
+            "A… : B…",
+            show_default=False,
+        ),
+    ] = None,
+    noise: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Samples of launches in which nothing changed, or a folder of them; repeatable.",
+            rich_help_panel=SAMPLES,
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="A measurement or group; repeatable.", rich_help_panel=SAMPLES
+        ),
+    ] = None,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            min=1e-9,
+            max=0.5,
+            help="Share of comparisons without a difference in which one may be found.",
+            rich_help_panel=SAMPLES,
+        ),
+    ] = ALPHA,
+    at_least: Annotated[
+        float,
+        typer.Option(
+            min=0, help="Smaller differences count as noise: 0.02 is 2 %.", rich_help_panel=SAMPLES
+        ),
+    ] = AT_LEAST,
+    svg: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Draw all points.", rich_help_panel=SAMPLES),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print haichi.comparison/1.", rich_help_panel=SAMPLES),
+    ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="List all points.", rich_help_panel=SAMPLES)
+    ] = False,
     repetitions: Annotated[
-        int, typer.Option(min=1, help="How often each way is run, in turns.")
+        int, typer.Option(min=1, help="How often each way is run.", rich_help_panel=PROGRAM)
     ] = 3,
     out: Annotated[
-        Path, typer.Option(help="Directory for reports, outputs and the page.")
+        Path,
+        typer.Option(help="Directory for reports and the page.", rich_help_panel=PROGRAM),
     ] = paths.OUT / "compare",
-    timeout: Annotated[float, typer.Option(help="Seconds that a run may take.")] = 3600,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds that a run may take.", rich_help_panel=PROGRAM)
+    ] = 3600,
 ) -> None:
-    """Run an MPI program with the MPI library alone and under haichi, and say what was gained.
+    """Compare two sets of samples, or run a program with the MPI library alone and under haichi.
+
+    haichi compare A B says where B is slower or faster than A, and by how much: a test of the
+    launches' medians at each point, corrected for the number of points, outside a band of noise.
+    Exit code 0: nothing is slower. 1: something is. 2: a file can't be read or compared.
 
     haichi compare -- mpiexec -n 16 ./app ARGS… runs it three times each way, in turns. Without
     haichi it is observed: haichi is loaded, measures, and leaves every call to the MPI library.
-    The program writes its files each time.
-
-    Exit code 1: a run failed. 2: the command is not understood.
+    The program writes its files each time. Exit code 1: a run failed. 2: the command is not
+    understood.
     """
-    console = record.console()
-    runs = {STOCK: Runs(), HAICHI: Runs()}
+    program: list[str] | None = context.meta.get(PROGRAM_BEHIND)
+    _refuse_mixed(context, of_samples=program is None)
+    if program is not None:
+        compare_ways(program, repetitions, out, timeout)
+        return
     try:
-        paths.empty_folder(out)
-        for number in range(repetitions):
-            # Each way is the first one in every second turn: who comes first makes the files.
-            for way in (STOCK, HAICHI) if number % 2 == 0 else (HAICHI, STOCK):
-                console.print(f"[dim]{number + 1}/{repetitions}  {way}[/dim]")
-                _run(command, way, number + 1, out, timeout, runs[way])
-        shown, page = _page(runs, out)
-    except (Unclear, ReportError, OSError) as error:
+        a, b = two_sets(files or [])
+        apart = read_set(noise) if noise else None
+        for each in (a, b):
+            _leave_only(each, only or [])
+        found = compare_sets(a, b, apart, alpha=alpha, at_least=at_least)
+        if svg:
+            write_text(svg, picture.picture(found))
+    except (ReportError, significance.Missing) as error:
         sys.stderr.write(f"haichi compare: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
-    except RunFailed as error:
-        sys.stderr.write(f"haichi compare: {error}\n")
-        raise typer.Exit(FAILED) from None
-    _print(console, command, runs)
-    for finding in findings(shown[0].report, shown[0].facts):  # of the program as it is
-        console.print(f"- {finding}", markup=False, soft_wrap=True)
-    console.print(f"both beside each other, and why:  {page}")
+    if as_json:
+        sys.stdout.write(found.model_dump_json(by_alias=True, indent=2) + "\n")
+    else:
+        width = None if sys.stdout.isatty() else WIDTH_OF_FILES
+        print_comparison(Console(highlight=False, width=width), found, every=every)
+    if found.of("slower"):
+        raise typer.Exit(SLOWER)
 
 
-def _run(
-    command: Sequence[str], way: str, number: int, out: Path, timeout: float, runs: Runs
-) -> None:
-    report = (out / f"{way}-{number}.json").absolute()
-    options = [*OPTIONS[way], "--report", str(report)]
-    words = with_haichi(command, str(paths.program("haichi")), options)
-    done = jobs.run(words, os.environ, timeout=timeout)
-    (out / f"{way}-{number}.out").write_text(done.out)
-    (out / f"{way}-{number}.err").write_text(done.err)
-    if done.code:
-        how = f"did not end in {timeout:g} s" if done.timed_out else done.how
-        last = "\n".join((done.out + done.err).splitlines()[-LINES_OF_A_FAILURE:])
-        raise RunFailed(f"run {number}, {way}: {how}: {shlex.join(words)}\n{last}")
-    if not report.exists():
-        raise RunFailed(
-            f"run {number}, {way}: no report: is {command[-1]!r} part of an MPI program that calls "
-            "MPI_Finalize, dynamically linked?"
-        )
-    runs.add(done.seconds, load(report))
+def _refuse_mixed(context: typer.Context, *, of_samples: bool) -> None:
+    """Options and words of the one use that were given for the other."""
+    other = PROGRAM if of_samples else SAMPLES
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if given is None or given.name != "COMMANDLINE":
+            continue
+        if getattr(parameter, "rich_help_panel", None) == other:
+            context.fail(
+                f"{parameter.opts[0]} is for {'a program behind --' if of_samples else 'samples'}"
+            )
+    if not of_samples and context.params.get("files"):
+        context.fail("give samples files, or a program behind --, not both")
 
 
-def _page(runs: dict[str, Runs], out: Path) -> tuple[list[Run], Path]:
-    """The run of each way that stands for its others, and their page."""
-    numbers = {way: each.median_run() for way, each in runs.items()}
-    files = [out / f"{way}-{number + 1}.json" for way, number in numbers.items()]
-    reports = [runs[way].reports[number] for way, number in numbers.items()]
-    summarized, summary = summarize(files, reports)
-    page = out / "compare.html"
-    write_text(page, html.page(summarized, summary))
-    return summarized, page
+def _leave_only(each: Set, names: list[str]) -> None:
+    """Takes away what is of no measurement or group in `names`; nothing if these are none.
 
-
-def _print(console: Console, command: Sequence[str], runs: dict[str, Runs]) -> None:
-    stock, haichi = runs[STOCK], runs[HAICHI]
-    console.print(f"\n[bold]{headline(stock, haichi)}[/bold]")
-    console.print(shlex.join(command), markup=False, soft_wrap=True)
-    first = stock.reports[0]
-    console.print(
-        f"{plural(first.program.ranks, 'rank')} on "
-        f"{plural(len(first.placement.nodes), 'node')}; "
-        f"{plural(first.access_calls(), 'collective file call')} of a rank, "
-        f"{format_bytes(first.access_bytes())} in all; {record.what_figures_are(len(stock.whole))}"
-    )
-    table = Table()
-    table.add_column("")
-    for way in runs:
-        table.add_column(way, justify="right")
-    for what, name in (("as a whole", "whole"), ("collective file access", "access")):
-        table.add_row(what, *(_times(getattr(each, name)) for each in runs.values()))
-    console.print(table)
-    if listed := haichi.reports[0].calls():
-        console.print(
-            f"of {plural(len(listed), 'listed call')} haichi carried out "
-            f"{sum(call.handled for call in listed)}, and left the others to the MPI library"
-        )
-
-
-def _times(seconds: Sequence[float]) -> str:
-    middle = statistics.median(seconds)
-    if len(seconds) == 1:
-        return format_seconds(middle)
-    least, most = format_seconds(min(seconds)), format_seconds(max(seconds))
-    return f"{format_seconds(middle)} \\[{least}–{most}]"
+    Raises:
+        ReportError: the set has nothing of a name.
+    """
+    if not names:
+        return
+    for name in names:
+        if not any(name in (known.name, known.group) for known in each.descriptions.values()):
+            raise ReportError(f"--only {name}: {each.files[0]} has no such measurement or group")
+    kept = {
+        known.name for known in each.descriptions.values() if {known.name, known.group} & {*names}
+    }
+    each.medians = {key: values for key, values in each.medians.items() if key[0] in kept}

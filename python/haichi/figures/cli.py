@@ -13,6 +13,7 @@ import typer
 
 from haichi import mpi, paths
 from haichi.figures import (
+    a_a,
     collectives,
     hpio_network,
     issue_orders,
@@ -52,6 +53,9 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Measure haichi against the MPI library alone; results go to out/figures/.",
 )
+
+
+app.command("a-a")(a_a.command)
 
 
 @app.command("hpio-network")

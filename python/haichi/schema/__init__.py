@@ -14,6 +14,7 @@ from typing import TypedDict, cast
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
+from haichi.compare.model import Comparison
 from haichi.export.model import Decisions
 from haichi.figures.model import Measurement
 from haichi.fit.model import Profile
@@ -82,6 +83,11 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "that of the object `head`, `records` with the first line and the list of all others.",
     ),
     (
+        "haichi.comparison/1",
+        Comparison,
+        "Printed by `haichi compare A B --json`: two sets of samples, point by point.",
+    ),
+    (
         "haichi.machine/1",
         Machine,
         "Read by `haichi simulate --machine` and from the file that `HAICHI_MACHINE` names, and a "
@@ -110,7 +116,7 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
 )
 
 # Forms that only Python writes: every field is there, those that are computed too.
-WRITTEN_HERE = ("haichi.summary/1", "haichi.measure/1")
+WRITTEN_HERE = ("haichi.summary/1", "haichi.measure/1", "haichi.comparison/1")
 
 HEAD = """# Formats
 

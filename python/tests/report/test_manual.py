@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from haichi.compare.cli import compare
 from haichi.export.cli import export
 from haichi.paths import ROOT, build
 from haichi.report.cli import report
@@ -50,7 +51,7 @@ def test_pages_of_ours_that_are_named_are_there(page: Path) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("of", [report, export], ids=lambda of: of.__name__)
+@pytest.mark.parametrize("of", [compare, report, export], ids=lambda of: of.__name__)
 def test_options_in_a_page_are_those_of_the_command(of: Callable[..., None]) -> None:
     app = typer.Typer(add_completion=False)
     app.command()(of)
@@ -58,7 +59,7 @@ def test_options_in_a_page_are_those_of_the_command(of: Callable[..., None]) -> 
     options = {name for parameter in command.params for name in parameter.opts if "--" in name}
     page = ROOT / "docs" / "man" / f"haichi-{of.__name__}.1.md"
     assert terms(section(page, "OPTIONS")) == options | {"--help"}
-    synopsis = set(re.findall(r"--\w+", section(page, "SYNOPSIS")))
+    synopsis = set(re.findall(r"--[\w-]+", section(page, "SYNOPSIS")))
     assert synopsis == options
 
 
