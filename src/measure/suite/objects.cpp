@@ -1,5 +1,7 @@
 // Small things that a rank does by itself: clocks, info, attributes, types asked for their size,
 // operations, memory, sessions.
+#include <string.h>
+
 #include "measure/run/case.h"
 #include "measure/suite/groups.h"
 
@@ -28,6 +30,22 @@ Measurement plain(std::string name, std::vector<std::string> functions, std::str
 
 volatile double sink;  // so that no call is left out
 
+// No MPI: what a copy of a message in memory costs, to hold the library's against.
+Measurement memory_copy() {
+  Measurement copy = entry("memory-copy", {}, "-", "memcpy", [](Case& c) {
+    char* const to = c.memory(c.bytes);
+    const char* const from = c.memory(c.bytes);
+    return Body{.call = [=, &c] {
+      memcpy(to, from, size_t(c.bytes));
+      sink = to[c.bytes - 1];
+    }};
+  });
+  copy.sample = "one copy on each rank, all at once";
+  copy.buffers = "one to copy from and one to copy to, the same every time: hot";
+  copy.sizes = {1 << 10, 16 << 20};
+  return copy;
+}
+
 std::vector<Measurement> clocks_and_names() {
   std::vector<Measurement> all;
   all.push_back(plain("wtime", {"MPI_Wtime"}, "9.6", "Wtime", [] { sink = MPI_Wtime(); }));
@@ -53,6 +71,7 @@ std::vector<Measurement> clocks_and_names() {
                         }};
                       }));
   all.back().sizes = {4 << 10, 4 << 20};
+  all.push_back(memory_copy());
   return all;
 }
 

@@ -11,7 +11,6 @@ namespace haichi::measure {
 namespace {
 
 constexpr int kWindow = 64;  // messages outstanding in a stream, as OSU's osu_bw has them
-constexpr int kBurst = 200;  // calls in a row, as paper 001, 3.5 has them
 constexpr int kTag = 1;
 
 constexpr const char* kPerRank = "one to send from and one to receive in, the same every time: hot";
@@ -376,58 +375,8 @@ Body stream(Case& c, int peer, bool sends) {
   }};
 }
 
-// The time of a call alone, many in a row, as paper 001, Table 3 has it.
-template <class Issue, class Finish>
-Body calls_in_a_row(Case& c, Issue issue, Finish finish) {
-  char* const memory = c.memory(kBurst * c.bytes);
-  MPI_Request* const requests = c.requests(kBurst);
-  Body body;
-  if (c.rank == 0) {
-    body.call = [=, &c] {
-      for (int i = 0; i < kBurst; ++i) issue(memory + i * c.bytes, &requests[i]);
-    };
-    body.after = [=] { finish(requests); };
-  } else {
-    body.before = [=, &c] {
-      for (int i = 0; i < kBurst; ++i)
-        must(MPI_Irecv(memory + i * c.bytes, c.count(), MPI_BYTE, 0, kTag, c.comm, &requests[i]));
-    };
-    body.call = [] {};
-    body.after = [=] { must(MPI_Waitall(kBurst, requests, MPI_STATUSES_IGNORE)); };
-  }
-  return body;
-}
-
-Measurement call_entry(std::string name, std::string function, std::function<Body(Case&)> make) {
-  Measurement entry =
-      ping_pong_entry(std::move(name), {function}, "3.2",
-                      function.substr(4) + " 200 times; receives are posted", std::move(make));
-  entry.sample = "200 calls in a row, on the rank that sends (paper 001, 3.5)";
-  entry.buffers = "one for each of the 200 messages";
-  entry.sizes = {4, 4 << 10};
-  entry.start = Start::barrier;
-  entry.parts = kBurst;
-  return entry;
-}
-
-std::vector<Measurement> calls_and_streams() {
+std::vector<Measurement> streams() {
   std::vector<Measurement> all;
-  all.push_back(call_entry("call-send", "MPI_Send", [](Case& c) {
-    return calls_in_a_row(
-        c,
-        [&c](char* out, MPI_Request*) {
-          must(MPI_Send(out, c.count(), MPI_BYTE, 1, kTag, c.comm));
-        },
-        [](MPI_Request*) {});
-  }));
-  all.push_back(call_entry("call-isend", "MPI_Isend", [](Case& c) {
-    return calls_in_a_row(
-        c,
-        [&c](char* out, MPI_Request* request) {
-          must(MPI_Isend(out, c.count(), MPI_BYTE, 1, kTag, c.comm, request));
-        },
-        [](MPI_Request* requests) { must(MPI_Waitall(kBurst, requests, MPI_STATUSES_IGNORE)); });
-  }));
   Measurement one = ping_pong_entry(
       "stream", {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}, "3.7",
       "64 Isend, Waitall, Recv of 0 bytes; the other 64 Irecv, Waitall, Send of 0 bytes",
@@ -506,7 +455,7 @@ Measurement partitioned() {
 
 std::vector<Measurement> point_to_point() {
   std::vector<Measurement> all = ping_pongs();
-  for (auto* const part : {persistent_ping_pongs, probes, two_ways, calls_and_streams})
+  for (auto* const part : {persistent_ping_pongs, probes, two_ways, streams})
     for (Measurement& each : part()) all.push_back(std::move(each));
 #if MPI_VERSION >= 4
   all.push_back(partitioned());
