@@ -1,4 +1,4 @@
-"""The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export."""
+"""The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export, fit."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from haichi.compare.cli import FilesOrProgram, compare
 from haichi.demo import demo
 from haichi.export.cli import export
 from haichi.figures.cli import app as figures_app
+from haichi.fit.cli import fit
 from haichi.report.cli import report
 from haichi.report.explain import explain
 
@@ -36,6 +37,7 @@ app.command(cls=FilesOrProgram)(compare)
 app.command()(report)
 app.command()(explain)
 app.command()(export)
+app.command()(fit)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
 

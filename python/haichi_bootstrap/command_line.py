@@ -29,7 +29,7 @@ from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
 # fingers on a new machine is answered before anything is installed; a test compares the two.
-FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "figures")
+FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "fit", "figures")
 
 USAGE = """\
 usage: ./haichi COMMAND
@@ -56,6 +56,7 @@ usage: ./haichi COMMAND
   report    print a run report, make its page and its trace
   explain   how the algorithms of a run's collectives were chosen
   export    what was chosen, as rules that the MPI library reads without haichi
+  fit       ./haichi fit SAMPLES… -o machine.json    the profile of a machine that was measured
   figures   the measurements behind the figures in README.md
 
 ./haichi COMMAND --help says more of each.
@@ -218,7 +219,7 @@ def _set_up_for(name: str, arguments: list[str]) -> None:
             environments.provide_comparing()
         if of_files:
             return
-    if name in ("report", "explain", "export"):
+    if name in ("report", "explain", "export", "fit"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()

@@ -38,10 +38,14 @@ NumberName = Literal[
 ]
 
 
-class Made(Form):
-    """How a profile came to be."""
+class Part(Form):
+    """What a profile is made of. Python says `from_` where the form has `from`."""
 
     model_config = ConfigDict(populate_by_name=True)
+
+
+class Made(Part):
+    """How a profile came to be."""
 
     by: str = Field(description="Program and version, or who wrote it.")
     when: str = Field(description="UTC, ISO 8601.")
@@ -51,7 +55,7 @@ class Made(Form):
     launches: NonNegativeInt = Field(description="How many launches count in it.")
 
 
-class Signature(Form):
+class Signature(Part):
     """Of which machine a profile is. What is absent or null fits any machine."""
 
     library: str | None = Field(
@@ -63,10 +67,8 @@ class Signature(Form):
     network: bool | None = Field(None, description="Whether messages between nodes were measured.")
 
 
-class Number(Form):
+class Number(Part):
     """A number of `haichi.machine/1`, in the unit that its name ends in."""
-
-    model_config = ConfigDict(populate_by_name=True)
 
     value: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(description="Of the number.")
     low: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
@@ -78,11 +80,9 @@ class Number(Form):
     from_: str = Field(alias="from", description="Where it comes from, in words.")
 
 
-class Piece(Form):
+class Piece(Part):
     """A line of a piecewise Hockney model: `latency_s + bytes x s_per_byte`. Where one piece ends
     and the next begins at a larger size, the library changes its protocol somewhere between."""
-
-    model_config = ConfigDict(populate_by_name=True)
 
     from_: NonNegativeInt = Field(alias="from", description="Smallest size that it is for.")
     to: NonNegativeInt = Field(description="Largest size that it is for.")
@@ -104,7 +104,7 @@ def _same_lengths(**lists: list[float] | list[int] | None) -> None:
         raise ValueError(f"lists of one curve differ in length: {told}")
 
 
-class SizeCurve(Form):
+class SizeCurve(Part):
     """A time for each of some sizes."""
 
     bytes: Annotated[list[NonNegativeInt], Field(min_length=1)] = Field(
@@ -136,7 +136,7 @@ class PlaceCurve(SizeCurve):
     )
 
 
-class LogGP(Form):
+class LogGP(Part):
     """The parameters of the LogGP model between two ranks."""
 
     place: Place = Field(description="How near the two ranks are.")
@@ -164,7 +164,7 @@ class CollectiveCurve(SizeCurve):
     nodes: PositiveInt = Field(description="Nodes of the job.")
 
 
-class CopyCurve(Form):
+class CopyCurve(Part):
     """What one rank copies in memory."""
 
     bytes: list[NonNegativeInt] = Field(description="Sizes, ascending.")
@@ -176,7 +176,7 @@ class CopyCurve(Form):
         return self
 
 
-class ReadWrite(Form):
+class ReadWrite(Part):
     """A figure for reading and one for writing."""
 
     read: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
@@ -187,7 +187,7 @@ class ReadWrite(Form):
     )
 
 
-class StorageCosts(Form):
+class StorageCosts(Part):
     """What a file system gives and takes."""
 
     path: str | None = Field(None, description="The folder that files were made in.")
@@ -204,7 +204,7 @@ class StorageCosts(Form):
     from_: str | None = Field(None, alias="from", description="Where it comes from, in words.")
 
 
-class Profile(Form):
+class Profile(Part):
     """A machine with where each number comes from (`haichi.machine/2`). GB are 10^9 bytes."""
 
     form: Literal["haichi.machine/2"] = Field(

@@ -1,0 +1,183 @@
+"""The samples of several files and launches as one: for each measurement, placement class and size
+the median of its launches' medians.
+
+The launch is the unit: what a launch has wrong (where its pages lie, which cores it got) all of its
+samples have, so that a thousand of them say no more of it than ten.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from haichi.report.load import ReportError
+from haichi.report.units import plural, printable
+from haichi.samples.model import Launch, Point
+from haichi.samples.read import SamplesFile
+
+ALL = "all"  # the placement class of what all ranks do
+FEWEST_FOR_RANKS = 6  # below, the extremes of so few launches are no interval of 95 %
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A time in seconds, with its interval."""
+
+    value: float
+    low: float
+    high: float
+    samples: int
+    launches: int
+
+    def said(self) -> str:
+        """How much it rests on, in words."""
+        launches = "launch" if self.launches == 1 else "launches"
+        return f"{plural(self.samples, 'sample')} of {self.launches} {launches}"
+
+
+Curve = dict[int, Estimate]  # by size
+
+
+class Job(NamedTuple):
+    """The shape of a job whose ranks all take part."""
+
+    ranks: int
+    nodes: int
+
+
+@dataclass
+class Gathered:
+    """All that counts."""
+
+    launches: list[Launch] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """In a line each: which launches do not count, and why."""
+    pairs: dict[tuple[str, str], Curve] = field(default_factory=dict)
+    """By measurement and placement class."""
+    jobs: dict[tuple[str, Job], Curve] = field(default_factory=dict)
+    """By measurement and shape of the job."""
+    functions: dict[str, list[str]] = field(default_factory=dict)
+    """Of each measurement: the MPI functions that it is for."""
+
+    def pair(self, name: str, place: str) -> Curve:
+        """A measurement of two ranks; empty if there is none."""
+        return self.pairs.get((name, place), {})
+
+    def jobs_of(self, name: str) -> dict[Job, Curve]:
+        """A measurement of all ranks by shape of the job, smallest first."""
+        found = {job: curve for (other, job), curve in self.jobs.items() if other == name}
+        return dict(sorted(found.items()))
+
+
+def gather(files: Sequence[SamplesFile], any_launch: bool, mixed: bool) -> Gathered:
+    """What counts of the files.
+
+    Args:
+        any_launch: launches that are no reference, or were made with haichi underneath, count too.
+        mixed: launches of different machines or MPI libraries are taken for one.
+
+    Raises:
+        ReportError: no launch counts, or they are of different machines.
+    """
+    found = Gathered()
+    points: dict[tuple[str, str | Job, int], dict[int, list[Point]]]
+    points = defaultdict(lambda: defaultdict(list))
+    for file in files:
+        for name, description in file.descriptions.items():
+            found.functions[name] = description.functions
+        numbers = dict(_counting(file, any_launch, found))
+        for point in file.points:
+            launch = file.launch_of(point)
+            if point.samples == 0 or launch.launch not in numbers:
+                continue
+            shape = (
+                Job(launch.job_ranks, len(launch.node_names)) if point.place == ALL else point.place
+            )
+            points[point.name, shape, point.bytes][numbers[launch.launch]].append(point)
+    if not found.launches:
+        raise ReportError(
+            f"{_names(files)}: no launch counts ({'; '.join(found.left_out)}); measure again, or "
+            "take them as they are with --any-launch"
+        )
+    if not mixed:
+        _refuse_a_mixture(files, found.launches)
+    for (name, shape, size), by_launch in sorted(points.items(), key=lambda item: item[0][2]):
+        estimate = combine(list(by_launch.values()))
+        if isinstance(shape, Job):
+            found.jobs.setdefault((name, shape), {})[size] = estimate
+        else:
+            found.pairs.setdefault((name, shape), {})[size] = estimate
+    return found
+
+
+def combine(launches: Sequence[Sequence[Point]]) -> Estimate:
+    """One estimate of the points of each launch. The interval is that of the launches' median, if
+    there are enough of them; else it reaches over the intervals of all."""
+    medians = sorted(statistics.median(p.median for p in points) for points in launches)
+    every = [point for points in launches for point in points]
+    if len(launches) >= FEWEST_FOR_RANKS:
+        rank = _interval_rank(len(launches))
+        low, high = medians[rank], medians[-1 - rank]
+    else:
+        low = min(p.median if p.median_low is None else p.median_low for p in every)
+        high = max(p.median if p.median_high is None else p.median_high for p in every)
+    middle = statistics.median(medians)
+    return Estimate(
+        middle, min(low, middle), max(high, middle), sum(p.samples for p in every), len(launches)
+    )
+
+
+def _interval_rank(count: int) -> int:
+    """How many values may be left out at each end, so that the rest holds the median with 95 %."""
+    tail, rank = 0.0, 0
+    while True:
+        tail += math.comb(count, rank) / 2**count
+        if 2 * tail > 0.05:
+            return max(rank - 1, 0)
+        rank += 1
+
+
+def _counting(file: SamplesFile, any_launch: bool, found: Gathered) -> Iterator[tuple[int, int]]:
+    """The launches of a file that count: their number there, and the one among all."""
+    for launch in file.launches:
+        why = "" if any_launch else _why_not(launch)
+        if why:
+            found.left_out.append(f"{printable(str(file.path))}, launch {launch.launch}: {why}")
+        else:
+            yield launch.launch, len(found.launches)
+            found.launches.append(launch)
+
+
+def _why_not(launch: Launch) -> str:
+    if not launch.reference:
+        return "more ranks than cores, so it is no reference"
+    if launch.under:
+        return "haichi was underneath"
+    return ""
+
+
+def _machine(launch: Launch) -> str:
+    library = " ".join(launch.library.split())
+    return f"{library} on {launch.processor or 'a processor that is not named'} x {_cores(launch)}"
+
+
+def _cores(launch: Launch) -> int:
+    return max(launch.host_cores, default=0)
+
+
+def _refuse_a_mixture(files: Sequence[SamplesFile], launches: Iterable[Launch]) -> None:
+    machines = sorted({_machine(launch) for launch in launches})
+    if len(machines) > 1:
+        raise ReportError(
+            f"{_names(files)}: launches of different machines or MPI libraries: "
+            f"{printable('; '.join(machines))}; give files of one, or take them for one with "
+            "--mixed"
+        )
+
+
+def _names(files: Sequence[SamplesFile]) -> str:
+    return ", ".join(printable(str(file.path)) for file in files)

@@ -1,0 +1,104 @@
+"""A profile made of what was gathered."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from haichi.fit import curves, loggp, storage
+from haichi.fit.gather import Gathered
+from haichi.fit.model import LogGP, Made, Number, NumberName, Profile, Signature
+from haichi.fit.numbers import numbers
+from haichi.report.load import ReportError
+
+WHAT_TO_MEASURE = (
+    "mpiexec -n 2 haichi measure ping-pong call-isend call-irecv call-recv stream memory-copy"
+)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A profile, and what it lacks in lines."""
+
+    profile: Profile
+    lacking: list[str]
+
+
+def fit(
+    found: Gathered,
+    files: Sequence[str],
+    name: str | None,
+    given: Mapping[NumberName, float],
+    network: str,
+) -> Fit:
+    """The profile of what counts.
+
+    Args:
+        files: names of the samples files.
+        name: for people; made of the nodes and the processor if there is none.
+        given: numbers that the user says, in place of any that were derived.
+        network: its shape, as `haichi.machine/1` has it.
+
+    Raises:
+        ReportError: nothing that a profile has was measured.
+    """
+    fitted = curves.ping_pongs(found)
+    costs = storage.costs(found)
+    derived = numbers(found, fitted, costs)
+    if not derived.made:
+        raise ReportError(
+            f"{', '.join(files)}: no samples of what a machine's numbers are made from; measure it "
+            f"with: {WHAT_TO_MEASURE}"
+        )
+    for key, value in given.items():
+        derived.made[key] = Number(value=value, from_="said by hand (--set)")
+        derived.lacking.pop(key, None)
+    lacking = derived.reasons()
+    models = []
+    for each in fitted.values():
+        made = loggp.parameters(found, each)
+        if isinstance(made, LogGP):
+            models.append(made)
+        else:
+            lacking.append(f"LogGP: {made}")
+    signature = _signature(found, curves.NETWORK in fitted)
+    profile = Profile(
+        form="haichi.machine/2",
+        name=name or _name(signature),
+        made=Made(
+            by=f"haichi fit {found.launches[0].haichi}",
+            when=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            from_=list(files),
+            launches=len(found.launches),
+        ),
+        signature=signature,
+        source="measured",
+        network=network,
+        numbers=derived.made,
+        curves=[curves.place_curve(each) for each in fitted.values()],
+        loggp=models,
+        collectives=curves.collectives(found),
+        copy_=curves.copies(found),
+        storage=[costs] if costs else [],
+    )
+    return Fit(profile, lacking)
+
+
+def _signature(found: Gathered, network: bool) -> Signature:
+    first = found.launches[0]
+    names = dict.fromkeys(name for launch in found.launches for name in launch.node_names)
+    return Signature(
+        library=first.library,
+        processor=first.processor or None,
+        cores=max(first.host_cores, default=0) or None,
+        node_names=list(names),
+        network=network,
+    )
+
+
+def _name(signature: Signature) -> str:
+    nodes = signature.node_names or []
+    many = f"{len(nodes)} nodes ({nodes[0]} to {nodes[-1]})" if len(nodes) > 1 else nodes[0]
+    library = " ".join((signature.library or "").split())
+    return f"{many}, {signature.processor or 'processor not known'}, {library}"

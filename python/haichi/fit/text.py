@@ -1,0 +1,64 @@
+"""A profile on the terminal: its numbers, its pieces, and what it lacks."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from haichi.fit.model import Number, Profile
+from haichi.fit.profile import Fit
+from haichi.report.units import format_bytes, format_seconds
+
+
+def print_fit(console: Console, fit: Fit) -> None:
+    """Numbers, models and residuals, then a line for each thing that is not there."""
+    profile = fit.profile
+    console.print(f"[bold]{profile.name}[/bold]", highlight=False, soft_wrap=True)
+    console.print(_numbers(profile))
+    for line in _models(profile):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for line in fit.lacking:
+        console.print(f"left out: {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _numbers(profile: Profile) -> Table:
+    table = Table("number")
+    table.add_column("value", justify="right")
+    table.add_column("interval", justify="right")
+    table.add_column("from", overflow="fold")
+    for name, number in profile.numbers.items():
+        table.add_row(name, f"{number.value:.5g}", _interval(number), number.from_)
+    return table
+
+
+def _interval(number: Number) -> str:
+    if number.low is None or number.high is None:
+        return ""
+    return f"{number.low:.5g} to {number.high:.5g}"
+
+
+def _models(profile: Profile) -> list[str]:
+    lines = []
+    for curve in profile.curves:
+        for piece in curve.pieces:
+            bound = f"{format_bytes(piece.from_)} to {format_bytes(piece.to)}"
+            # A line that begins far from 0 bytes may well be below 0 there.
+            sign = "-" if piece.latency_s < 0 else ""
+            rate = f"{1 / piece.s_per_byte / 1e9:.4g} GB/s" if piece.s_per_byte > 0 else "no slope"
+            lines.append(
+                f"{curve.name} at {curve.place}, {bound}: "
+                f"{sign}{format_seconds(abs(piece.latency_s))} and {rate}, "
+                f"off by {100 * (piece.residual or 0):.1f} % in the mean"
+            )
+    for model in profile.loggp:
+        lines.append(
+            f"LogGP at {model.place}: L {format_seconds(model.latency_s)}, "
+            f"o {format_seconds(model.o_send_s)} and {format_seconds(model.o_receive_s)}, "
+            f"g {format_seconds(model.gap_s)}, G {model.gap_s_per_byte * 1e9:.4g} ns/B, "
+            f"off by {100 * model.residual:.1f} % in the mean"
+        )
+    shapes = sorted({(each.ranks, each.nodes) for each in profile.collectives})
+    for ranks, nodes in shapes:
+        names = [c.name for c in profile.collectives if (c.ranks, c.nodes) == (ranks, nodes)]
+        lines.append(f"collectives of {ranks} ranks on {nodes} nodes: {', '.join(names)}")
+    return lines

@@ -1,0 +1,212 @@
+"""`haichi fit` on samples of a known machine, and on what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from haichi.cli import app
+from haichi.schema import schema_file
+from known import POWERS, LogGP, Noise, Piece, curve, hockney, launch, write
+from typer.testing import CliRunner
+
+LOCAL = (Piece(4096, 0.6e-6, 0.2e-9), Piece(1 << 26, 2.4e-6, 0.1e-9))
+NETWORK = LogGP()
+TWO_NODES = {
+    "node_names": ["a", "b"],
+    "nodes_of_ranks": [0, 0, 1, 1],
+    "job_ranks": 4,
+    "host_cores": [2] * 4,
+}
+CALLS = {"call-isend": 0.15e-6, "call-irecv": 0.05e-6, "call-recv": 0.25e-6}
+
+
+def fit(*words: str | Path) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, ["fit", *map(str, words)])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def samples(path: Path, noise: Noise | None = None, launches: int = 1) -> Path:
+    """Two nodes of two ranks: all that a profile is made of."""
+    records: list[dict[str, Any]] = []
+    small = [4, 16, 64]
+    for number in range(1, launches + 1):
+        records.append(launch(number, **TWO_NODES))
+        add = lambda *of: records.extend(curve(*of, number, noise))  # noqa: E731, B023
+        add("ping-pong", "numa", POWERS, hockney(LOCAL))
+        add("ping-pong", "network", POWERS, NETWORK.ping_pong)
+        add("stream", "network", small, NETWORK.stream)
+        add("call-isend", "network", small, lambda _: NETWORK.o_send)
+        add("call-recv", "network", small, lambda _: NETWORK.o_receive)
+        for name, seconds in CALLS.items():
+            add(name, "numa", small, lambda _, seconds=seconds: seconds)
+        add("alltoall", "all", small, lambda size: 5e-6 + size * 1e-9)
+        add("barrier", "all", [0], lambda _: 3e-6)
+        add("ialltoall", "all", small, lambda _: 9e-6)
+        add("memory-copy", "all", POWERS, lambda size: 2e-8 + size / 8e9)
+        accesses = [4**k for k in range(5, 11)]
+        add("file-write-at", "all", accesses, lambda size: 20e-6 + size / 1e9)
+        add("file-read-at", "all", accesses, lambda size: 10e-6 + size / 2e9)
+        add("file-write-at-atomic", "all", accesses, lambda size: 32e-6 + size / 1e9)
+        add("file-open", "all", [0], lambda _: 70e-6)
+        add("file-close", "all", [0], lambda _: 30e-6)
+    return write(path, *records)
+
+
+def profile_of(tmp_path: Path, *words: str) -> dict[str, Any]:
+    out = tmp_path / "machine.json"
+    code, _, error = fit(*words, "-o", out)
+    assert code == 0, error
+    document: dict[str, Any] = json.loads(out.read_text())
+    schema = json.loads(schema_file("haichi.machine/2").read_text())
+    jsonschema.Draft202012Validator(schema).validate(document)
+    return document
+
+
+def test_a_known_machine_is_found_again(tmp_path: Path) -> None:
+    made = profile_of(tmp_path, str(samples(tmp_path / "s.jsonl")))
+    values = {name: number["value"] for name, number in made["numbers"].items()}
+    assert values == {
+        "send_ns": pytest.approx(150),
+        "receive_ns": pytest.approx(50),
+        "match_ns": pytest.approx(200),  # MPI_Recv posts and matches
+        "local_latency_ns": pytest.approx(600.8 - 150 - 200),
+        "latency_ns": pytest.approx(3001.5 - 150 - 200),
+        "copy_gbs": pytest.approx(10),
+        "out_gbs": pytest.approx(2),
+        "in_gbs": pytest.approx(2),
+        "eager_bytes": 4096,
+        "client_gbs": pytest.approx(0.98, rel=0.02),  # a MiB at a time
+        "request_us": pytest.approx(20, rel=0.02),
+    }
+    for number in made["numbers"].values():
+        assert number["from"]
+        assert number.get("low", 0) <= number["value"] <= number.get("high", float("inf"))
+    assert made["signature"] == {
+        "library": "Known MPI 1.0",
+        "processor": "known",
+        "cores": 2,
+        "node_names": ["a", "b"],
+        "network": True,
+    }
+    assert made["source"] == "measured"
+    curves = {each["place"]: each for each in made["curves"]}
+    assert curves["numa"]["switches"] == [4096]
+    assert [piece["s_per_byte"] for piece in curves["numa"]["pieces"]] == [
+        pytest.approx(0.2e-9),
+        pytest.approx(0.1e-9),
+    ]
+    assert curves["network"]["switches"] == []
+
+
+def test_loggp_is_found_again(tmp_path: Path) -> None:
+    made = profile_of(tmp_path, str(samples(tmp_path / "s.jsonl")))
+    (model,) = made["loggp"]
+    assert model["place"] == "network"
+    assert model["L_s"] == pytest.approx(NETWORK.latency, rel=0.01)
+    assert model["o_send_s"] == pytest.approx(NETWORK.o_send)
+    assert model["o_receive_s"] == pytest.approx(NETWORK.o_receive)
+    assert model["g_s"] == pytest.approx(NETWORK.gap, rel=0.01)
+    assert model["G_s_per_byte"] == pytest.approx(NETWORK.per_byte)
+    assert model["residual"] < 1e-6
+
+
+def test_storage_collectives_and_copies(tmp_path: Path) -> None:
+    made = profile_of(tmp_path, str(samples(tmp_path / "s.jsonl")))
+    (storage,) = made["storage"]
+    assert storage["client_gbs"]["read"] == pytest.approx(2, rel=0.03)
+    assert storage["node_gbs"]["write"] == pytest.approx(2 * storage["client_gbs"]["write"])
+    assert storage["all_gbs"]["write"] == pytest.approx(4 * storage["client_gbs"]["write"])
+    assert storage["request_s"]["read"] == pytest.approx(10e-6, rel=0.02)
+    assert storage["lock_s"] == pytest.approx(12e-6)
+    assert (storage["open_s"], storage["close_s"]) == (pytest.approx(70e-6), pytest.approx(30e-6))
+    shapes = [(c["name"], c["ranks"], c["nodes"], c["bytes"]) for c in made["collectives"]]
+    assert shapes == [("alltoall", 4, 2, [4, 16, 64]), ("barrier", 4, 2, [0])]
+    assert made["copy"][0]["gbs"][-1] == pytest.approx(8, rel=0.01)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_and_disturbed_points(tmp_path: Path, seed: int) -> None:
+    """A hundredth of noise, and in each of three launches one point of each long curve is five
+    times too high."""
+    noise = Noise(spread=0.01, disturbed=1, seed=seed)
+    made = profile_of(tmp_path, str(samples(tmp_path / "s.jsonl", noise, launches=3)))
+    numbers = {name: number["value"] for name, number in made["numbers"].items()}
+    assert numbers["out_gbs"] == pytest.approx(2, rel=0.05)
+    assert numbers["copy_gbs"] == pytest.approx(10, rel=0.05)
+    assert numbers["eager_bytes"] == 4096
+    assert numbers["latency_ns"] == pytest.approx(3001.5 - 350, rel=0.05)
+    assert made["made"]["launches"] == 3
+
+
+def test_what_is_not_measured_is_left_out_and_told(tmp_path: Path) -> None:
+    file = write(tmp_path / "s.jsonl", launch(), *curve("ping-pong", "numa", [8], lambda _: 1e-6))
+    code, text, _ = fit(file, "-o", tmp_path / "m.json")
+    assert code == 0
+    made = json.loads((tmp_path / "m.json").read_text())
+    assert list(made["numbers"]) == ["local_latency_ns"]
+    assert made["signature"]["network"] is False
+    for line in (
+        "left out: send_ns: no samples of call-isend at numa",
+        "left out: latency_ns: no samples of ping-pong between nodes",
+        "left out: LogGP: no samples of call-isend, call-recv, stream at numa",
+    ):
+        assert line in text
+
+
+def test_numbers_said_by_hand(tmp_path: Path) -> None:
+    file = samples(tmp_path / "s.jsonl")
+    made = profile_of(tmp_path, str(file), "--set", "servers=4", "--set", "network=torus:2x2")
+    assert made["numbers"]["servers"] == {"value": 4, "from": "said by hand (--set)"}
+    assert made["network"] == "torus:2x2"
+    for word in ("seats=1", "servers=x", "servers=-1", "servers"):
+        code, _, error = fit(file, "-o", tmp_path / "other.json", "--set", word)
+        assert code == 2
+        assert error.startswith(f"haichi fit: --set {word}: ")
+    assert not (tmp_path / "other.json").exists()
+
+
+def test_a_damaged_file_is_named_with_its_line(tmp_path: Path) -> None:
+    file = samples(tmp_path / "s.jsonl")
+    lines = file.read_text().splitlines()
+    lines[4] = lines[4][:40]
+    file.write_text("\n".join(lines) + "\n")
+    code, _, error = fit(file, "-o", tmp_path / "m.json")
+    assert code == 2
+    assert error.startswith(f"haichi fit: {file}:5: is not JSON")
+    assert error.count("\n") == 1
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_no_samples_of_what_is_needed(tmp_path: Path) -> None:
+    file = write(tmp_path / "s.jsonl", launch(), *curve("win-create", "all", [8], lambda _: 1e-6))
+    code, _, error = fit(file, "-o", tmp_path / "m.json")
+    assert code == 2
+    assert "no samples of what a machine's numbers are made from; measure it with: mpiexec" in error
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
+    file = samples(tmp_path / "s.jsonl")
+    code, _, error = fit(file, "-o", tmp_path / "nowhere" / "m.json")
+    assert code == 2
+    assert "nowhere/m.json: no such file or directory" in error
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+    """A limit on the size of files stands for it: the write fails half way."""
+    file = samples(tmp_path / "s.jsonl")
+    out = tmp_path / "m.json"
+    out.write_text("before")
+    pid = os.fork()
+    if pid == 0:  # the limit must not stay with the tests
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+        code, _, error = fit(file, "-o", out)
+        os._exit(0 if code == 2 and "m.json: file too large" in error else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert out.read_text() == "before"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["m.json", "s.jsonl"]

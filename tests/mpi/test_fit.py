@@ -1,0 +1,52 @@
+"""`haichi fit` on what `haichi measure` really measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import mpis
+import pytest
+from mpis import ROOT, Mpi
+from test_measure import measure, program
+
+SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.machine.2.schema.json"
+WORDS = "ping-pong call-isend call-irecv call-recv stream memory-copy barrier alltoall"
+FILES = "file-write-at file-read-at file-write-at-atomic file-open file-close"
+
+
+@pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], mpis.all_mpis()[:2]), ids=str)
+def stock(request: pytest.FixtureRequest) -> Mpi:
+    """The distribution's MPIs."""
+    if request.param.missing:
+        pytest.skip(request.param.missing)
+    program(request.param)
+    return request.param
+
+
+def test_a_profile_of_this_machine(stock: Mpi, tmp_path: Path) -> None:
+    files = [tmp_path / f"s{number}.jsonl" for number in (1, 2)]
+    for file in files:
+        words = [*WORDS.split(), *FILES.split(), "--budget", "8", "--directory", tmp_path]
+        # A machine with one core is no reference, but this asks for the form only.
+        measure(stock, 2, *words, "--reference", "--out", file, check=True)
+    out = tmp_path / "machine.json"
+    done = mpis.haichi_command("fit", *files, "-o", out)
+    assert done.returncode == 0, done.stderr
+    made = json.loads(out.read_text())
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(made)
+    assert made["made"]["launches"] == 2
+    numbers = {name: number["value"] for name, number in made["numbers"].items()}
+    assert {"send_ns", "receive_ns", "match_ns", "local_latency_ns", "copy_gbs"} <= set(numbers)
+    assert {"client_gbs", "request_us"} <= set(numbers)
+    (curve,) = made["curves"]
+    assert curve["name"] == "ping-pong"
+    for piece in curve["pieces"]:
+        assert piece["residual"] >= 0
+    assert [model["place"] for model in made["loggp"]] == [curve["place"]]
+    assert {(each["name"], each["ranks"]) for each in made["collectives"]} == {
+        ("alltoall", 2),
+        ("barrier", 2),
+    }
+    assert made["storage"][0]["open_s"] > 0
