@@ -17,12 +17,23 @@ bool take_under(std::vector<std::string>& words) {
   return true;
 }
 
+// With a launcher behind "--" the suite starts that, and this program anew behind it, which then
+// needs all words.
+bool starts_launches(const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), "--") != words.end();
+}
+
 }  // namespace
 
 int measure_command(Invocation invocation) {
+  std::vector<std::string> all_words = invocation.words;
   const bool under = take_under(invocation.words);
   const auto path = abi_program("haichi-measure", invocation);
   if (!path) return refuse(exit_code_of(path.error()), path.error().text);
+  if (starts_launches(all_words)) {
+    all_words.insert(all_words.begin(), *path);
+    return become(*path, std::move(all_words), invocation.environment);
+  }
   invocation.words.insert(invocation.words.begin(), *path);
   if (under) {
     invocation.words.insert(invocation.words.begin(), "--");

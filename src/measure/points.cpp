@@ -8,9 +8,11 @@ namespace {
 
 constexpr int64_t kStep = 4;
 
-std::vector<int64_t> sizes_of(const Measurement& measurement, std::span<const int64_t> asked) {
+std::vector<int64_t> sizes_of(const Chosen& chosen, std::span<const int64_t> asked) {
+  const Measurement& measurement = *chosen.measurement;
   if (measurement.sizes.to == 0) return {0};
   if (!asked.empty()) return {asked.begin(), asked.end()};
+  if (!chosen.sizes.empty()) return chosen.sizes;
   std::vector<int64_t> sizes;
   for (int64_t size = measurement.sizes.from; size <= measurement.sizes.to; size *= kStep)
     sizes.push_back(size);
@@ -43,7 +45,7 @@ Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
       plan.left.push_back({each, std::move(reason)});
       continue;
     }
-    for (const int64_t bytes : sizes_of(measurement, sizes)) {
+    for (const int64_t bytes : sizes_of(each, sizes)) {
       if (measurement.who == Who::all) plan.points.push_back({&measurement, "all", {}, bytes});
       if (measurement.who == Who::pair)
         for (const Pair& pair : job.pairs)

@@ -75,4 +75,9 @@ Json record_of(const Point& point, const std::string& problem, int launch) {
   return record;
 }
 
+Json end_record(int launch, double stated, double took, size_t points, int failed) {
+  return {{"kind", "end"},   {"launch", launch}, {"stated_seconds", stated},
+          {"seconds", took}, {"points", points}, {"failed", failed}};
+}
+
 }  // namespace haichi::measure

@@ -33,5 +33,9 @@ nlohmann::ordered_json record_of(const Point& point, const Found& found, const G
 /// What was not measured and why; `kind` is "left". `place` and `bytes` only of a point.
 nlohmann::ordered_json record_of(const Left& left, int launch);
 nlohmann::ordered_json record_of(const Point& point, const std::string& problem, int launch);
+/// That a launch has come to its end; `kind` is "end". `stated` and `took` in seconds, without what
+/// comes before the first point.
+nlohmann::ordered_json end_record(int launch, double stated, double took, size_t points,
+                                  int failed);
 
 }  // namespace haichi::measure

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -39,6 +40,15 @@ Json what_must_be_alike(const Json& launch) {
   return alike;
 }
 
+std::string new_samples_name() {
+  const time_t now = time(nullptr);
+  tm parts;
+  localtime_r(&now, &parts);
+  char text[64];
+  strftime(text, sizeof text, "samples-%Y%m%d-%H%M%S.jsonl", &parts);
+  return text;
+}
+
 SamplesFile::~SamplesFile() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -53,19 +63,22 @@ Result<SamplesFile> SamplesFile::create(const std::string& path) {
   return file;
 }
 
-Result<SamplesFile> SamplesFile::resume(const std::string& path, const Json& alike) {
+Result<SamplesFile> SamplesFile::resume(const std::string& path, const Json& alike,
+                                        int repetition) {
   const auto fd = open_for_lines(path);
   if (!fd) return tl::unexpected(fd.error());
   SamplesFile file(*fd, path);
   if (size_of_regular(*fd) == 0) return file;
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
-  if (auto taken = file.take(*text, alike); !taken) return tl::unexpected(taken.error());
+  if (auto taken = file.take(*text, alike, repetition); !taken)
+    return tl::unexpected(taken.error());
   return file;
 }
 
-Status SamplesFile::take(const std::string& text, const Json& alike) {
+Status SamplesFile::take(const std::string& text, const Json& alike, int repetition) {
   size_t begin = 0;
+  bool counts = true;
   for (int number = 1; begin < text.size(); ++number) {
     const size_t end = text.find('\n', begin);
     if (end == std::string::npos) {  // cut off by a kill
@@ -80,12 +93,13 @@ Status SamplesFile::take(const std::string& text, const Json& alike) {
       return fail(EINVAL, "{} is not of the form {}", path_, kSamplesSchema);
     if (kind == "launch") {
       ++launches_;
+      counts = line.value("repetition", 1) == repetition;
       for (const auto& [field, value] : alike.items())
         if (!line.contains(field) || line[field] != value)
           return fail(EINVAL, "{} is of another job: {} is {} there and {} here", path_, field,
                       shown(line, field.c_str()), value.dump());
     }
-    if (kind == "point")
+    if (kind == "point" && counts)
       measured_.insert(point_key(line.value("name", ""), line.value("place", ""),
                                  line.value("bytes", int64_t{-1})));
     if (kind == "measurement") measured_.insert("measurement/" + line.value("name", ""));

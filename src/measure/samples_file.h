@@ -18,8 +18,10 @@ class SamplesFile {
   static Result<SamplesFile> create(const std::string& path);
   /// Goes on with a file, or begins one where there is none. `alike` holds what the launch record
   /// of this job says of MPI library and placement: EINVAL for a file of another job, for a line
-  /// that is no JSON, and for another form. A last line that was cut off is taken away.
-  static Result<SamplesFile> resume(const std::string& path, const nlohmann::ordered_json& alike);
+  /// that is no JSON, and for another form. A last line that was cut off is taken away. What
+  /// launches of other repetitions have measured does not count as measured.
+  static Result<SamplesFile> resume(const std::string& path, const nlohmann::ordered_json& alike,
+                                    int repetition);
 
   SamplesFile(SamplesFile&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)),
@@ -42,13 +44,16 @@ class SamplesFile {
 
  private:
   SamplesFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  Status take(const std::string& text, const nlohmann::ordered_json& alike);
+  Status take(const std::string& text, const nlohmann::ordered_json& alike, int repetition);
 
   int fd_;
   std::string path_;
   int launches_ = 0;
   std::set<std::string> measured_;
 };
+
+/// A name in the current folder that has the time in it.
+std::string new_samples_name();
 
 /// The parts of a launch record that must not differ between launches of one file.
 nlohmann::ordered_json what_must_be_alike(const nlohmann::ordered_json& launch);

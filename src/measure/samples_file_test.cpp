@@ -65,7 +65,7 @@ TEST_F(SamplesFileTest, SamplesAreNotOverwritten) {
 
 TEST_F(SamplesFileTest, GoesOnBehindALineThatWasCutOff) {
   write(head_ + R"({"kind":"measurement","name":"ping"})" + "\n" + point_ + R"({"kind":"poi)");
-  auto file = SamplesFile::resume(path_, what_must_be_alike(launch_));
+  auto file = SamplesFile::resume(path_, what_must_be_alike(launch_), 1);
   ASSERT_TRUE(file) << file.error().text;
   EXPECT_EQ(file->launches(), 1);
   EXPECT_TRUE(file->measured().count("ping/node/4"));
@@ -78,7 +78,7 @@ TEST_F(SamplesFileTest, GoesOnBehindALineThatWasCutOff) {
 TEST_F(SamplesFileTest, RefusesWhatIsNotOfThisJob) {
   const auto problem = [&](const std::string& text, const Json& launch) {
     write(text);
-    const auto file = SamplesFile::resume(path_, what_must_be_alike(launch));
+    const auto file = SamplesFile::resume(path_, what_must_be_alike(launch), 1);
     EXPECT_EQ(this->text(), text);
     return file ? "" : file.error().text.substr(path_.size());
   };
@@ -91,7 +91,7 @@ TEST_F(SamplesFileTest, RefusesWhatIsNotOfThisJob) {
 }
 
 TEST_F(SamplesFileTest, BeginsAFileThatIsNotThere) {
-  const auto file = SamplesFile::resume(path_, what_must_be_alike(launch_));
+  const auto file = SamplesFile::resume(path_, what_must_be_alike(launch_), 1);
   ASSERT_TRUE(file);
   EXPECT_EQ(file->launches(), 0);
 }
@@ -123,6 +123,19 @@ TEST(Record, OfAPointHoldsItsHistogram) {
   for (const auto& each : record["counts"]) count += each.get<int64_t>();
   EXPECT_EQ(count, 100);
   EXPECT_EQ(record["bins"].size(), record["counts"].size());
+}
+
+TEST_F(SamplesFileTest, EachRepetitionMeasuresAll) {
+  Json second = launch_;
+  second["repetition"] = 2;
+  write(head_ + point_ + second.dump() + "\n");
+  const auto first = SamplesFile::resume(path_, what_must_be_alike(launch_), 1);
+  ASSERT_TRUE(first) << first.error().text;
+  EXPECT_THAT(first->measured(), ElementsAre("ping/node/4"));
+  const auto other = SamplesFile::resume(path_, what_must_be_alike(launch_), 2);
+  ASSERT_TRUE(other) << other.error().text;
+  EXPECT_THAT(other->measured(), ElementsAre());
+  EXPECT_EQ(other->launches(), 2);
 }
 
 }  // namespace

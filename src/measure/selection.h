@@ -10,10 +10,11 @@
 
 namespace haichi::measure {
 
-/// A measurement that was chosen, and whether by its own name rather than with its group.
+/// A measurement that was chosen.
 struct Chosen {
   const Measurement* measurement;
-  bool by_name;
+  bool by_name;                     ///< by its own name rather than with its group
+  std::vector<int64_t> sizes = {};  ///< in place of the measurement's own; empty for these
 };
 
 /// Those named by `words`: a group, a name, or an MPI function that is measured; all without words.

@@ -5,8 +5,6 @@
 namespace haichi::measure {
 namespace {
 
-// A visit makes and frees what it needs, which should not be most of it.
-constexpr double kShortest = 0.002;
 // What early points leave over goes to later ones, but none takes all of it.
 constexpr double kLargestShare = 4;
 constexpr int kFewestVisits = 2;
@@ -20,14 +18,19 @@ bool reached(const Histogram& samples, const Goal& goal) {
   return interval && interval->high - interval->low <= 2 * goal.within * median;
 }
 
-Timetable::Timetable(int points, double budget, Goal goal)
-    : points_(points), budget_(budget), goal_(goal), over_(size_t(points)) {}
+Timetable::Timetable(int points, double budget, Goal goal, double deadline)
+    : points_(points), budget_(budget), goal_(goal), deadline_(deadline), over_(size_t(points)) {}
 
 int Timetable::block_end() const { return std::min(begin_ + kBlock, points_); }
 
 int Timetable::unfinished(int from, int to) const {
   return int(std::count(over_.begin() + from, over_.begin() + to, 0));
 }
+
+// Seconds by which visits are longer than they were asked to be, in the mean.
+double Timetable::overrun() const { return visits_ > 0 ? std::max(overrun_ / visits_, 0.0) : 0; }
+
+double Timetable::one_visit_each(int points) const { return points * (kShortest + overrun()); }
 
 // To the next block; false if there is none.
 bool Timetable::leave_block() {
@@ -46,7 +49,8 @@ bool Timetable::find_next(double elapsed) {
     while (position_ < end && over_[size_t(position_)]) ++position_;
     if (position_ < end) return true;
     position_ = begin_ - 1;
-    const bool last = ++round_ == kRounds || elapsed > budget_ || unfinished(begin_, end) == 0;
+    const bool scarce = elapsed + one_visit_each(points_ - end) > budget_;
+    const bool last = ++round_ == kRounds || scarce || unfinished(begin_, end) == 0;
     if (last && !leave_block()) return false;
   }
 }
@@ -54,12 +58,15 @@ bool Timetable::find_next(double elapsed) {
 std::optional<Timetable::Visit> Timetable::next(double elapsed) {
   if (begin_ >= points_) return std::nullopt;
   if (visits_ > 0) overrun_ += elapsed - begun_ - asked_;
+  if (elapsed > deadline_) {
+    begin_ = done_ = points_;
+    return std::nullopt;
+  }
   if (!find_next(elapsed)) return std::nullopt;
   const int here = unfinished(position_, block_end());
   const int later_rounds = unfinished(begin_, block_end()) * (kRounds - 1 - round_);
   const int later_blocks = (points_ - block_end()) * kRounds;
-  const double overrun = visits_ > 0 ? std::max(overrun_ / visits_, 0.0) : 0;
-  const double share = (budget_ - elapsed) / (here + later_rounds + later_blocks) - overrun;
+  const double share = (budget_ - elapsed) / (here + later_rounds + later_blocks) - overrun();
   const double most = kLargestShare * budget_ / (points_ * kRounds);
   begun_ = elapsed;
   asked_ = std::clamp(share, kShortest, std::max(most, kShortest));
@@ -79,9 +86,8 @@ std::vector<int> Timetable::finished() {
 }
 
 double Timetable::left(double elapsed) const {
-  const double most = std::max(budget_ - elapsed, 0.0);
-  if (done_ == 0) return most;
-  return std::min(most, elapsed / done_ * (points_ - done_));
+  const double rest = std::max(budget_ - elapsed, one_visit_each(points_ - block_end()));
+  return done_ == points_ ? 0 : std::clamp(rest, 0.0, std::max(deadline_ - elapsed, 0.0));
 }
 
 }  // namespace haichi::measure

@@ -3,11 +3,12 @@
 // Points are taken in blocks, and each point of a block is visited in several rounds, in turns, so
 // that a disturbance hits many points a little and not one point wholly. A point is done when the
 // interval of its median is narrow enough, or its rounds are over. A block that is over is final:
-// its points are written, and a run that is killed loses one block at most. Once the time is over,
-// points that have samples are done, and all others get one short visit.
+// its points are written, and a run that is killed loses one block at most. When what is left of
+// the time suffices for one short visit to each point that has none, these get one each.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -28,8 +29,12 @@ class Timetable {
   static constexpr int kRounds = 3;
   static constexpr int kBlock = 16;
 
-  /// `points` of them, within `budget` seconds.
-  Timetable(int points, double budget, Goal goal);
+  /// A visit makes and frees what it needs, which should not be most of it: at least so long.
+  static constexpr double kShortest = 0.002;
+
+  /// `points` of them, within `budget` seconds. At `deadline` what is not visited is given up.
+  Timetable(int points, double budget, Goal goal,
+            double deadline = std::numeric_limits<double>::infinity());
 
   struct Visit {
     int point;
@@ -52,10 +57,13 @@ class Timetable {
   bool leave_block();
   bool find_next(double elapsed);
   int unfinished(int from, int to) const;
+  double overrun() const;
+  double one_visit_each(int points) const;
 
   int points_;
   double budget_;
   Goal goal_;
+  double deadline_;
   std::vector<char> over_;  // by point
   int begin_ = 0;           // first point of the block
   int reported_ = 0;        // points whose blocks finished() has told

@@ -106,11 +106,35 @@ TEST(Timetable, APointThatFailedIsNotVisitedAgain) {
 TEST(Timetable, WhatIsLeftShrinks) {
   Timetable timetable(32, 64, {});
   EXPECT_EQ(timetable.left(0), 64);
-  while (timetable.done() == 0) {
-    ASSERT_TRUE(timetable.next(0));
-    timetable.visited(alike(100), false);
+  EXPECT_EQ(timetable.left(10), 54);
+  while (timetable.next(0)) timetable.visited(alike(100), false);
+  EXPECT_EQ(timetable.left(10), 0);
+}
+
+TEST(Timetable, PointsThatConvergeTakeWhatWasStatedToo) {
+  for (const int points : {100, 2000}) {
+    Timetable timetable(points, 60, {});
+    const Course result = run(timetable, alike(100));
+    EXPECT_GT(result.elapsed, 0.8 * 60) << points;
+    EXPECT_LE(result.elapsed, 60) << points;
   }
-  EXPECT_EQ(timetable.left(10), 10);
+}
+
+TEST(Timetable, ScarceTimeGoesToOneVisitEach) {
+  Timetable timetable(100, 20, {});
+  const Course result = run(timetable, alike(3), 0.15);  // 15 s for one visit each
+  EXPECT_EQ(int(result.finished.size()), 100);
+  EXPECT_LT(result.elapsed, 20 * 1.1);
+  EXPECT_GT(result.visits, 100);
+}
+
+TEST(Timetable, AtTheDeadlineTheRestIsGivenUp) {
+  Timetable timetable(100, 10, {}, 13);
+  const Course result = run(timetable, alike(3), 0.5);
+  EXPECT_LT(result.elapsed, 13.6);
+  EXPECT_LT(result.visits, 30);
+  EXPECT_EQ(int(result.finished.size()), 100);
+  EXPECT_EQ(timetable.left(result.elapsed), 0);
 }
 
 }  // namespace

@@ -161,6 +161,132 @@ def test_four_ranks_on_fewer_cores_end_in_time_and_are_labelled(
     assert lines(other)[0]["reference"] is True
 
 
+def end_of(file: Path) -> dict:
+    """The record of a launch that came to its end."""
+    (end,) = [record for record in lines(file) if record["kind"] == "end"]
+    return end
+
+
+def test_the_quick_part_is_whole_and_takes_what_it_states(openmpi: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "q.jsonl"
+    words = ["--quick", "--budget", "12", "--out", out, "--directory", tmp_path]
+    done = measure(openmpi, 4, *words, check=True)
+    assert "this will take about" in done.stderr
+    records = lines(out)
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.validate({"head": records[0], "records": records[1:]}, schema)
+    end = end_of(out)
+    assert end["seconds"] < 1.3 * 12 + 5
+    assert end["points"] == len(points(out)) + end["failed"]
+    # All that it names is in the catalogue: a name that is not would be left out silently.
+    listed = mpis.run_bounded([str(program(openmpi)), "--quick", "--list", "--json"], timeout=60)
+    names = {each["name"] for each in json.loads(listed.stdout)}
+    source = (ROOT / "src" / "measure" / "quick.cpp").read_text()
+    assert names == set(re.findall(r'^      \{"([a-z-]+)", ', source, re.M))
+    assert end["failed"] or names == {name for name, _, _ in points(out)}
+
+
+@pytest.mark.long
+def test_the_quick_part_takes_less_than_a_minute(openmpi: Mpi, tmp_path: Path) -> None:
+    begin = time.monotonic()
+    measure(openmpi, 4, "--quick", "--out", tmp_path / "q.jsonl", "--directory", tmp_path)
+    assert time.monotonic() - begin < 60
+    end = end_of(tmp_path / "q.jsonl")
+    assert end["seconds"] == pytest.approx(end["stated_seconds"], rel=0.2)
+
+
+def test_what_is_not_in_the_quick_part_is_refused(openmpi: Mpi) -> None:
+    done = measure(openmpi, 2, "--quick", "file-preallocate")
+    assert done.returncode == USAGE
+    assert "nothing of what was asked for is in the quick part" in complaints(done)[0]
+
+
+def test_too_small_a_budget_is_told_with_what_would_be_enough(openmpi: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    words = ["bcast", "allgather", "alltoall", "--out", out]
+    done = measure(openmpi, 2, *words, "--budget", "0.02", check=True)
+    assert re.search(
+        r"0\.02 s are little for 27 points here: .*, 3 visits .* \(--budget \d+\)", done.stderr
+    )
+    enough = tmp_path / "e.jsonl"
+    done = measure(openmpi, 2, "wtime", "--budget", "3", "--out", enough, check=True)
+    assert "are little for" not in done.stderr
+    assert end_of(enough)["stated_seconds"] == pytest.approx(3)
+
+
+def launch(mpi: Mpi, *words: str | Path, launcher: list[str] | None = None, timeout: float = 120):
+    """`haichi measure` that starts a launcher itself, on 2 ranks."""
+    command = mpi.command(2, []) if launcher is None else launcher
+    return mpis.run_bounded(
+        [str(HAICHI), "measure", *map(str, words), "--", *command],
+        env={**os.environ, **mpi.launcher_env},
+        timeout=timeout,
+    )
+
+
+def test_several_launches_are_one_command(stock: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    words = ["--launches", "3", "barrier", "ping-pong", "--size", "8", "--out", out]
+    done = launch(stock, *words, "--budget", "0.6")
+    assert done.returncode == 0, done.stderr
+    records = lines(out)
+    heads = [record for record in records if record["kind"] == "launch"]
+    assert [head["repetition"] for head in heads] == [1, 2, 3]
+    assert len({head["seed"] for head in heads}) == 3
+    library = {"mpich": "MPICH", "openmpi": "Open MPI"}[stock.abi]
+    assert all(head["library"].startswith(library) for head in heads)
+    ends = [record for record in records if record["kind"] == "end"]
+    assert [end["points"] for end in ends] == [2, 2, 2]
+    assert all(end["stated_seconds"] < 1 for end in ends) or "are little for" in done.stderr
+    medians = [
+        r["median"] * 1e6 for r in records if r["kind"] == "point" and r["name"] == "barrier"
+    ]
+    row = re.search(r"# barrier: medians of launches\n.*\n +0 +all +3 +(.*)\n", done.stdout)
+    assert row
+    shown = [float(number) for number in row[1].split()]
+    middle, least, most = sorted(medians)[1], min(medians), max(medians)
+    assert shown == pytest.approx([middle, least, most], abs=0.001)
+    again = launch(stock, *words)
+    assert again.returncode == CANT_WRITE
+    assert "is there already" in complaints(again)[0]
+
+
+def test_a_launch_that_dies_leaves_what_it_has_and_is_gone_on_with(
+    openmpi: Mpi, tmp_path: Path
+) -> None:
+    out = tmp_path / "s.jsonl"
+    # The second launch is killed when the file has its launch record.
+    script = tmp_path / "launcher.sh"
+    script.write_text(
+        "#!/bin/bash\n"
+        f"if [ -e {tmp_path}/die ] && grep -q repetition.:1 {out}\n"
+        f"then rm {tmp_path}/die; exit 137; fi\n"
+        f'exec {" ".join(openmpi.command(2, []))} "$@"\n'
+    )
+    script.chmod(0o755)
+    (tmp_path / "die").touch()
+    words = ["--launches", "3", "barrier", "--budget", "0.6", "--out", out]
+    done = launch(openmpi, *words, launcher=[str(script)])
+    assert done.returncode == INCOMPLETE
+    assert "launch 2 of 3 ended with exit code 137" in done.stderr
+    assert [r["repetition"] for r in lines(out) if r["kind"] == "launch"] == [1, 3]
+    done = launch(openmpi, *words, "--resume", launcher=[str(script)])
+    assert done.returncode == 0, done.stderr
+    repetition = {r["launch"]: r["repetition"] for r in lines(out) if r["kind"] == "launch"}
+    measured = [repetition[r["launch"]] for r in lines(out) if r["kind"] == "point"]
+    assert sorted(measured) == [1, 2, 3]
+
+
+def test_launches_want_a_launcher_that_is_there(openmpi: Mpi, tmp_path: Path) -> None:
+    command = [str(HAICHI), "measure", "--mpi", "openmpi", "--launches", "2", "barrier"]
+    done = mpis.run_bounded(command, timeout=60)
+    assert done.returncode == USAGE
+    assert "--launches wants the launcher behind --" in done.stderr
+    done = launch(openmpi, "--out", tmp_path / "s", launcher=["/nowhere/mpiexec", "-n", "2"])
+    assert done.returncode == 127
+    assert "/nowhere/mpiexec can't be started: No such file" in done.stderr
+
+
 @pytest.fixture
 def killed(openmpi: Mpi, tmp_path: Path) -> Iterator[tuple[Mpi, Path, list[str]]]:
     """A run that was killed when it had written some points, and the words it was started with."""

@@ -30,6 +30,11 @@ class Launch(BaseModel):
     )
     kind: Literal["launch"] = Field(description="What the line is.")
     launch: int = Field(description="Number of the launch in this file, from 1.")
+    repetition: int = Field(
+        1,
+        description="Which of the launches of `--launches` it is, from 1: one that goes on with what "
+        "another has left (`--resume`) has its number.",
+    )
     haichi: str = Field(description="Version.")
     started: str = Field(description="UTC, ISO 8601.")
     library: str = Field(description="First line of what MPI_Get_library_version says.")
@@ -142,8 +147,19 @@ class Left(BaseModel):
     reason: str = Field(description="In a line.")
 
 
+class End(BaseModel):
+    """That a launch came to its end: without it the launch was killed."""
+
+    kind: Literal["end"] = Field(description="What the line is.")
+    launch: int = Field(description="The launch that it is of.")
+    stated_seconds: float = Field(description="What it said it would take, before it began.")
+    seconds: float = Field(description="What it took, without starting and ending MPI.")
+    points: NonNegativeInt = Field(description="That it was to measure.")
+    failed: NonNegativeInt = Field(description="Of these it could not.")
+
+
 class Samples(BaseModel):
     """A samples file: its first line, and all others in their order."""
 
     head: Launch = Field(description="The first line.")
-    records: list[Launch | Description | Point | Left] = Field(description="All others.")
+    records: list[Launch | Description | Point | Left | End] = Field(description="All others.")

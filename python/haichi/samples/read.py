@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from haichi.report.load import ReportError, first_problem
 from haichi.report.units import printable
-from haichi.samples.model import FORM, Description, Launch, Left, Point
+from haichi.samples.model import FORM, Description, End, Launch, Left, Point
 
 HEAD_BYTES = 4096  # of a file, in which its first line begins
 _KINDS: dict[str, type[BaseModel]] = {
@@ -21,6 +21,7 @@ _KINDS: dict[str, type[BaseModel]] = {
     "measurement": Description,
     "point": Point,
     "left": Left,
+    "end": End,
 }
 
 
@@ -33,6 +34,7 @@ class SamplesFile:
     descriptions: dict[str, Description] = field(default_factory=dict)
     points: list[Point] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
     cut: bool = False
     """Whether the last line is not whole, as a kill leaves it; it is left out."""
 
@@ -150,3 +152,5 @@ def _add(found: SamplesFile, record: BaseModel) -> None:
         found.points.append(record)
     elif isinstance(record, Left):
         found.left.append(record)
+    elif isinstance(record, End):
+        found.ends.append(record)

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "measure/forecast.h"
 #include "measure/records.h"
 #include "measure/run/crew.h"
 #include "measure/run/options.h"
@@ -15,16 +16,20 @@ namespace haichi::measure {
 
 class Campaign {
  public:
-  Campaign(const Options& options, const std::vector<Point>& points, double budget,
-           SamplesFile& file, int launch);
+  Campaign(const Options& options, const std::vector<Point>& points, SamplesFile& file, int launch);
 
-  /// Measures all; an error if the file can no longer be written.
+  /// Looks at some points first and says what all will take, then measures all; an error if the
+  /// file can no longer be written.
   Status run(Crew& crew);
   /// How many points could not be measured.
   int failed() const { return failed_; }
   const std::vector<Found>& found() const { return found_; }
 
  private:
+  Statement look_ahead(Crew& crew);
+  void say(const Statement& statement) const;
+  void visit(Crew& crew, int point, double seconds);
+  double elapsed() const;
   Status write_finished();
   void keep(Found& found, const VisitResult& result) const;
   void show_progress(double elapsed, const Point& point);
@@ -33,7 +38,9 @@ class Campaign {
   const std::vector<Point>& points_;
   SamplesFile& file_;
   int launch_;
-  Timetable timetable_;
+  int64_t start_ns_ = 0;
+  double budget_;
+  std::optional<Timetable> timetable_;  // once it is known what points take
   std::vector<Found> found_;
   int failed_ = 0;
   double shown_ = 0;

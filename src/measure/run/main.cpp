@@ -1,16 +1,20 @@
 // haichi-measure-<flavour>: measures what MPI does on this machine. `haichi measure` starts the one
 // for the MPI whose launcher started it; docs/guide/measure.md, docs/man/haichi-measure.1.md.
+#include <errno.h>
 #include <mpi.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "measure/listing.h"
+#include "measure/quick.h"
 #include "measure/run/campaign.h"
 #include "measure/run/launch_record.h"
+#include "measure/run/launches.h"
 #include "measure/run/options.h"
 #include "measure/run/watch.h"
 #include "measure/suite/groups.h"
@@ -18,13 +22,6 @@
 
 namespace haichi::measure {
 namespace {
-
-// Exit codes, of rank 0; the others end with 0.
-constexpr int kIncomplete = 1;  // something that was asked for was not measured
-constexpr int kMpiFails = 70;   // EX_SOFTWARE of sysexits.h
-constexpr int kCantWrite = 73;  // EX_CANTCREAT
-
-constexpr double kPerPoint = 0.3;  // seconds
 
 // The value of rank 0 on all.
 template <class Value>
@@ -39,17 +36,20 @@ std::string text_from_first(std::string text) {
   return text;
 }
 
-std::string new_name() {
-  const time_t now = time(nullptr);
-  tm parts;
-  localtime_r(&now, &parts);
-  char text[64];
-  strftime(text, sizeof text, "samples-%Y%m%d-%H%M%S.jsonl", &parts);
-  return text;
+// What the words of the command line, and --quick, mean.
+Result<std::vector<Chosen>> chosen_by(const Options& options, std::span<const Measurement> all) {
+  auto chosen = select(all, options.words);
+  if (!chosen || !options.quick) return chosen;
+  *chosen = quick_part(*chosen);
+  if (chosen->empty())
+    return fail(EINVAL,
+                "nothing of what was asked for is in the quick part; --quick --list "
+                "prints what is");
+  return chosen;
 }
 
 int list(const Options& options, std::span<const Measurement> all) {
-  const auto chosen = select(all, options.words);
+  const auto chosen = chosen_by(options, all);
   if (!chosen) {
     log(LogLevel::error, "{}", chosen.error().text);
     return kUsage;
@@ -69,10 +69,13 @@ bool say_what_is_left(const Plan& plan) {
   return by_name;
 }
 
+int repetition_of(const Options& options) { return std::max(options.repetition, 1); }
+
 Result<SamplesFile> open_file(const Options& options, const nlohmann::ordered_json& launch) {
-  const std::string path = options.out.empty() ? new_name() : options.out;
-  return options.resume ? SamplesFile::resume(path, what_must_be_alike(launch))
-                        : SamplesFile::create(path);
+  const std::string path = options.out.empty() ? new_samples_name() : options.out;
+  return options.resume
+             ? SamplesFile::resume(path, what_must_be_alike(launch), repetition_of(options))
+             : SamplesFile::create(path);
 }
 
 class Job {
@@ -112,6 +115,7 @@ class Job {
     file.emplace(std::move(*opened));
     launch_ = file->launches() + 1;
     launch["launch"] = launch_;
+    launch["repetition"] = repetition_of(options_);
     launch["seed"] = seed_;
     launch["within"] = options_.goal.within;
     launch["reference"] = options_.reference || !facts_.oversubscribed();
@@ -142,14 +146,12 @@ class Job {
 
   int measure(Crew& crew, SamplesFile& file) {
     const auto& points = plan_.points;
-    const double budget = options_.budget > 0 ? options_.budget : kPerPoint * double(points.size());
-    fmt::print(stderr, "haichi measure: {} points, {} at most, into {}\n", points.size(),
-               duration(budget), file.path());
-    Campaign campaign(options_, points, budget, file, launch_);
+    fmt::print(stderr, "haichi measure: {} points, into {}\n", points.size(), file.path());
+    Campaign campaign(options_, points, file, launch_);
     const Status measured = campaign.run(crew);
     crew.dismiss();
-    const std::string text = table_of(points, campaign.found());
-    fputs(text.c_str(), stdout);
+    // What is one of several launches is printed when all are there.
+    if (!options_.one_of_several()) fputs(table_of(points, campaign.found()).c_str(), stdout);
     if (!measured) log(LogLevel::error, "{}", measured.error().text);
     if (!measured) return kCantWrite;
     return campaign.failed() > 0 ? kIncomplete : 0;
@@ -167,7 +169,7 @@ class Job {
 int measure(const Options& options, std::span<const Measurement> all, double init_seconds) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const auto chosen = select(all, options.words);
+  const auto chosen = chosen_by(options, all);
   if (!chosen) {
     if (rank == 0) log(LogLevel::error, "{}", chosen.error().text);
     return kUsage;
@@ -192,9 +194,19 @@ int guarded_measure(const Options& options, std::span<const Measurement> all, do
   }
 }
 
+// Takes what stands behind "--" off the command line: the launcher that is to be started.
+std::vector<std::string> take_launcher(int& argc, char** argv) {
+  char** const end = argv + argc;
+  char** const dashes = std::find(argv, end, std::string_view("--"));
+  if (dashes == end) return {};
+  argc = int(dashes - argv);
+  return {dashes + 1, end};
+}
+
 int start(int argc, char** argv) {
   set_log(LogLevel::warn, "haichi measure");
   const auto all = catalogue();
+  const std::vector<std::string> launcher = take_launcher(argc, argv);
   // What needs no MPI, and asks for none, is answered without it.
   Options options;
   int code = 0;
@@ -203,6 +215,13 @@ int start(int argc, char** argv) {
     return code;
   }
   if (code == 0 && options.list) return list(options, all);
+  if (code == 0 && !launcher.empty())
+    return run_launches(options, {argv + 1, argv + argc}, launcher);
+  if (code == 0 && options.launches > 1) {
+    log(LogLevel::error,
+        "--launches wants the launcher behind --: haichi measure --launches 5 -- mpiexec -n 4");
+    return kUsage;
+  }
   const int64_t begin = now_ns();
   MPI_Init(&argc, &argv);
   const double init_seconds = double(now_ns() - begin) * 1e-9;

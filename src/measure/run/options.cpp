@@ -14,13 +14,23 @@ void add_options(CLI::App& app, Options& options, std::vector<std::string>& size
       ->type_name("GROUP|NAME|MPI_FUNCTION");
   app.add_flag("--list", options.list, "Print the catalogue and measure nothing");
   app.add_flag("--json", options.json, "The list as JSON")->needs("--list");
+  app.add_flag("--quick", options.quick,
+               "Only what a profile of the machine is made of, in under a minute");
   app.add_option("--out", options.out,
                  "The samples file (haichi.samples/1); else a new one in this folder")
       ->type_name("FILE");
   app.add_flag("--resume", options.resume, "Go on with what is missing in the file of --out")
       ->needs("--out");
-  app.add_option("--budget", options.budget,
-                 "Take no longer than this, in seconds; else 0.3 for each point")
+  app.add_option("--launches", options.launches,
+                 "Start the launcher behind -- so often, into one file: each launch is a sample")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--repetition", options.repetition,
+                 "Which of several launches this one is; --launches says it")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 1000))
+      ->needs("--out");
+  app.add_option("--budget", options.budget, "Take so long, in seconds; else 0.3 for each point")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.01, 1e7));
   app.add_option("--within", options.goal.within,
@@ -39,6 +49,10 @@ void add_options(CLI::App& app, Options& options, std::vector<std::string>& size
                "Leave ranks that the launcher has not bound as they are; else each gets a core");
   app.add_flag("--reference", options.reference,
                "Call the results a reference although ranks share cores");
+  // `haichi` itself takes these two; here they are for the help, and for launches.
+  app.add_flag("--under", options.under, "With haichi underneath");
+  app.add_option("--mpi", options.mpi, "The MPI, where the launcher starts programs of any")
+      ->type_name("mpich|openmpi|mpiabi");
   app.add_option("--seed", options.seed, "Of the order in which points are measured")
       ->type_name("NUMBER");
   app.add_option("--patience", options.patience,

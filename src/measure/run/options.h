@@ -18,15 +18,25 @@ struct Options {
   std::vector<int64_t> sizes;  ///< empty: each measurement's own
   std::string out;             ///< "": a new name in the current folder
   std::string directory = ".";
-  bool resume = false, raw = false, reference = false, unbound = false;
+  bool quick = false, resume = false, raw = false, reference = false, unbound = false;
   uint64_t seed = 0;  ///< 0: from the clock
   int patience = 60;
+  bool under = false;  ///< read by `haichi`, as is mpi
+  std::string mpi;
+  int launches = 1;
+  int repetition = 0;  ///< of the launches that --launches makes, from 1; 0: there is no other
+
+  bool one_of_several() const { return repetition > 0; }
 };
 
 /// Reads the command line. Prints help or a complaint if `speaks`; then `code` is the exit code
 /// and the result false.
 bool read_options(int argc, char** argv, bool speaks, Options& options, int& code);
 
-inline constexpr int kUsage = 64;  ///< EX_USAGE of sysexits.h, as everywhere in haichi
+// Exit codes, of rank 0; the others end with 0.
+inline constexpr int kIncomplete = 1;  ///< something that was asked for was not measured
+inline constexpr int kUsage = 64;      ///< EX_USAGE of sysexits.h, as everywhere in haichi
+inline constexpr int kMpiFails = 70;   ///< EX_SOFTWARE
+inline constexpr int kCantWrite = 73;  ///< EX_CANTCREAT
 
 }  // namespace haichi::measure
