@@ -37,7 +37,7 @@ AccessClock::AccessClock(FileState& state)
 
 AccessClock::~AccessClock() {
   if (!state_.runtime.reports) return;
-  const int64_t elapsed_ns = now_ns() - begin_ns_;
+  const int64_t end_ns = now_ns(), elapsed_ns = end_ns - begin_ns_;
   try {
     const int64_t bytes = call_ ? bytes_of(*call_) : 0;
     {
@@ -56,7 +56,7 @@ AccessClock::~AccessClock() {
     } else if (call_) {
       complete_record(elapsed_ns);
     }
-    log_calls(state_);
+    log_calls(state_, end_ns);
   } catch (const std::bad_alloc&) {
     // The report is short of a call then, and the program has what it asked for.
   }

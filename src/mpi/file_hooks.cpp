@@ -14,6 +14,7 @@
 #include "mpi/file_table.h"
 #include "mpi/posix_path.h"
 #include "mpi/presence.h"
+#include "mpi/run_log.h"
 #include "report/kept.h"
 
 namespace haichi::mpi {
@@ -107,6 +108,7 @@ int on_File_close(MPI_File* fh) {
     state->group->views_unasked = state->view.unasked();
     if (state->runtime.reports) {
       state->complete_record();
+      log_close(*state);
       report::keep_file_record(std::move(state->record));
     }
     // Our descriptor goes first: the file may be deleted on close.

@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/own_time.h"
 #include "base/version.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
@@ -48,10 +47,10 @@ bool has_place_beside(const std::string& path) {
 std::string head_of(const Runtime& runtime, const report::LogLayout& layout, int node,
                     const std::string& job) {
   const json head = {
-      {"schema", "haichi.log/1"},       {"haichi", kVersion}, {"job", job},
+      {"schema", "haichi.log/2"},       {"haichi", kVersion}, {"job", job},
       {"ranks", runtime.world.ranks()}, {"node", node},       {"first", layout.of_rank_0()},
       {"share", layout.of_others()}};
-  return report::sealed(text_of(head));
+  return report::sealed_frame(report::FrameKind::text, text_of(head));
 }
 
 report::LogLayout layout_of(const Runtime& runtime) {
@@ -62,12 +61,12 @@ report::LogLayout layout_of(const Runtime& runtime) {
                            runtime.settings.number("report.bytes"));
 }
 
+/// The caller has `runtime.mutex`.
 report::Totals totals_of(Runtime& runtime) {
   report::Totals totals;
   totals.rank = runtime.rank;
   totals.node = runtime.world.node_of(runtime.rank);
   totals.since_start_ns = now_ns() - runtime.start_ns;
-  const std::lock_guard guard(runtime.mutex);
   for (int p = 0; p < trace::kPhases; ++p) {
     totals.phase_ns[p] = runtime.recorder.total_ns(trace::Phase(p));
     totals.phase_bytes[p] = runtime.recorder.total_bytes(trace::Phase(p));
@@ -76,11 +75,14 @@ report::Totals totals_of(Runtime& runtime) {
   return totals;
 }
 
-/// What was added since `making` began.
-void show(Runtime& runtime, const OwnTime& making) {
+void show(Runtime& runtime) {
   RankLog& log_of_rank = *runtime.rank_log;
-  const report::Totals totals = totals_of(runtime);
-  log_of_rank.show(totals, making.so_far_ns());
+  {
+    std::unique_lock guard(runtime.mutex);
+    const report::Totals totals = totals_of(runtime);
+    guard.unlock();
+    log_of_rank.show(totals);
+  }
   const std::string trouble = log_of_rank.trouble();
   if (trouble.empty()) return;
   runtime.note(fmt::format("the log of the run is given up: {}", trouble));
@@ -89,6 +91,19 @@ void show(Runtime& runtime, const OwnTime& making) {
       "there may be no report: {}: {}; give HAICHI_REPORT a path that can be written",
       log_of_rank.path(), trouble);
   runtime.told_of_no_report = true;
+}
+
+void add_calls(RankLog& log_of_rank, report::FileRecord& file) {
+  if (file.logged == 0 && !file.calls.empty()) log_of_rank.add_file(file);  // its name
+  for (; file.logged < file.calls.size(); ++file.logged)
+    log_of_rank.add_call(file.key, file.calls[file.logged]);
+}
+
+/// With its hints. Once; the caller has the mutex of `state`.
+void add_file(RankLog& log_of_rank, FileState& state) {
+  if (std::exchange(state.record.told, true)) return;
+  state.complete_record();
+  log_of_rank.add_file(state.record);
 }
 
 }  // namespace
@@ -121,28 +136,31 @@ void start_run_log(Runtime& runtime, const std::string& name) {
                        head_of(runtime, layout, node, name.substr(name.rfind('-') + 1))},
       now_ns);
   if (runtime.rank != 0) return;
-  const OwnTime making(now_ns);
   runtime.rank_log->add(fmt::format(R"({{"report":{}}})", report::header(job_of(runtime))));
-  show(runtime, making);
+  show(runtime);
 }
 
-void log_calls(FileState& state) {
+void log_calls(FileState& state, int64_t now_ns) {
   RankLog* const log_of_rank = state.runtime.rank_log.get();
-  if (log_of_rank == nullptr || !log_of_rank->has_time()) return;
-  const OwnTime making(now_ns);
-  if (!log_of_rank->full()) {
+  if (log_of_rank == nullptr) return;
+  const bool shows = log_of_rank->has_time(now_ns);
+  {
     const std::lock_guard guard(state.mutex);
-    report::FileRecord& file = state.record;
-    if (file.logged == 0 && !file.calls.empty()) {
-      state.complete_record();
-      log_of_rank->add(text_of({{"file", report::shortened(report::to_json_without_calls(file))}}));
-    }
-    for (; file.logged < file.calls.size(); ++file.logged)
-      log_of_rank->add(
-          text_of({{"key", file.key},
-                   {"call", report::shortened(report::to_json(file.calls[file.logged]))}}));
+    add_calls(*log_of_rank, state.record);
+    if (shows) add_file(*log_of_rank, state);
   }
-  show(state.runtime, making);
+  if (shows) show(state.runtime);
+}
+
+void log_close(FileState& state) {
+  RankLog* const log_of_rank = state.runtime.rank_log.get();
+  if (log_of_rank == nullptr || state.record.calls_seen == 0) return;
+  {
+    const std::lock_guard guard(state.mutex);
+    add_calls(*log_of_rank, state.record);
+    add_file(*log_of_rank, state);
+  }
+  if (log_of_rank->has_time(now_ns(), true)) show(state.runtime);
 }
 
 void log_abort(int error_code) {
@@ -151,7 +169,11 @@ void log_abort(int error_code) {
   char why[report::kEndBytes];
   const int size = snprintf(why, sizeof why, R"({"by":"MPI_Abort","code":%d,"rank":%d,"at":%.3f})",
                             error_code, runtime->rank, double(now_ns() - runtime->start_ns) * 1e-9);
-  runtime->rank_log->end(std::string_view(why, size_t(size)));
+  const std::unique_lock guard(runtime->mutex, std::try_to_lock);
+  report::Totals totals;
+  if (guard.owns_lock()) totals = totals_of(*runtime);
+  runtime->rank_log->end(std::string_view(why, size_t(size)),
+                         guard.owns_lock() ? &totals : nullptr);
 }
 
 void end_run_log(Runtime& runtime, bool written) {

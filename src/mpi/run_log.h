@@ -2,6 +2,7 @@
 // See docs/adr/0020-a-log-until-the-end.md.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/settings.h"
@@ -19,8 +20,11 @@ std::string agree_on_report(Settings& settings, int rank);
 /// Gives this rank its part of the log `name`. Rank 0 writes there at once what the job is.
 void start_run_log(Runtime& runtime, const std::string& name);
 
-/// After a call of the program's on a file: what is complete of it.
-void log_calls(FileState& state);
+/// After a call of the program's on a file, at `now_ns`: what is complete of it. What the log has
+/// no time for goes with a later call.
+void log_calls(FileState& state, int64_t now_ns);
+/// Before a file is closed. More time may be spent: nothing may come for long.
+void log_close(FileState& state);
 
 /// The program ends its job by MPI_Abort. Takes no lock and no memory.
 void log_abort(int error_code);

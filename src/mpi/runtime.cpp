@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "generated/real.h"
+#include "report/rank_log.h"
 #include "report/record_json.h"
 
 namespace haichi::mpi {
@@ -75,6 +76,8 @@ Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Mach
       start_ns(now_ns()),
       started_unix_s(time(nullptr)),
       recorder(events, world.nodes()) {}
+
+Runtime::~Runtime() = default;
 
 Runtime::BorrowedWorker Runtime::borrow_worker() {
   std::unique_ptr<Worker> worker;

@@ -16,9 +16,12 @@
 #include "base/worker.h"
 #include "machine/machine.h"
 #include "placement/placement.h"
-#include "report/rank_log.h"
 #include "report/records.h"
 #include "trace/recorder.h"
+
+namespace haichi::report {
+class RankLog;
+}
 
 namespace haichi::mpi {
 
@@ -39,6 +42,7 @@ class Runtime {
 
   Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
           size_t events);
+  ~Runtime();
 
   const Settings settings;  ///< rank 0's, on all ranks
   const std::shared_ptr<const placement::Placement> shared_world;

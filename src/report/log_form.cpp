@@ -1,14 +1,14 @@
 #include "report/log_form.h"
 
-#include <fmt/format.h>
+#include <string.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 
 namespace haichi::report {
 namespace {
 
-constexpr size_t kSealBytes = std::tuple_size_v<decltype(seal_of(""))>;
+constexpr size_t kSizeAt = 4, kKindAt = 8;
 
 constexpr std::array<uint32_t, 256> crc_table() {
   std::array<uint32_t, 256> table = {};
@@ -25,6 +25,16 @@ uint32_t crc32(std::string_view text) {
   uint32_t crc = 0xffffffffu;
   for (const char c : text) crc = kTable[(crc ^ uint8_t(c)) & 255] ^ (crc >> 8);
   return ~crc;
+}
+
+void put_u32(char* at, uint32_t value) {
+  for (int i = 0; i < 4; ++i, value >>= 8) at[i] = char(value & 255);
+}
+
+uint32_t u32_at(const char* at) {
+  uint32_t value = 0;
+  for (int i = 4; i-- > 0;) value = value << 8 | uint8_t(at[i]);
+  return value;
 }
 
 }  // namespace
@@ -45,27 +55,55 @@ std::optional<LogPart> LogLayout::part(int node, int local) const {
   return LogPart{kHeadBytes + before, of_others_};
 }
 
-std::array<char, 9> seal_of(std::string_view text) {
-  std::array<char, 9> seal = {};
-  seal.back() = ' ';
-  uint32_t crc = crc32(text);
-  for (size_t digit = 8; digit-- > 0; crc >>= 4) seal[digit] = "0123456789abcdef"[crc & 15];
-  return seal;
+Frame::Frame(std::string& bytes, FrameKind kind) : bytes_(bytes), begin_(bytes.size()) {
+  bytes_.append(kFrameHead, '\0');
+  bytes_[begin_ + kKindAt] = char(kind);
 }
 
-std::string sealed(std::string_view text) {
-  const auto seal = seal_of(text);
-  return fmt::format("{}{}\n", std::string_view(seal.data(), seal.size()), text);
+Frame::~Frame() {
+  put_u32(bytes_.data() + begin_ + kSizeAt, uint32_t(bytes_.size() - begin_ - kFrameHead));
 }
 
-std::optional<std::string_view> opened(std::string_view line) {
-  if (line.size() < kSealBytes || line[kSealBytes - 1] != ' ') return std::nullopt;
-  uint32_t wanted = 0;
-  const char* const digits_end = line.data() + kSealBytes - 1;
-  const auto [end, error] = std::from_chars(line.data(), digits_end, wanted, 16);
-  line.remove_prefix(kSealBytes);
-  if (error != std::errc() || end != digits_end || wanted != crc32(line)) return std::nullopt;
-  return line;
+void seal_frames(char* frames, size_t size) {
+  for (char* const end = frames + size; frames < end;) {
+    const size_t whole = kFrameHead + u32_at(frames + kSizeAt);
+    put_u32(frames, crc32({frames + kSizeAt, whole - kSizeAt}));
+    frames += whole;
+  }
+}
+
+std::string sealed_frame(FrameKind kind, std::string_view payload) {
+  std::string bytes(kFrameHead + payload.size(), '\0');
+  put_sealed_frame(bytes.data(), kind, payload);
+  return bytes;
+}
+
+void put_sealed_frame(char* to, FrameKind kind, std::string_view payload) {
+  put_u32(to + kSizeAt, uint32_t(payload.size()));
+  to[kKindAt] = char(kind);
+  memcpy(to + kFrameHead, payload.data(), payload.size());
+  seal_frames(to, kFrameHead + payload.size());
+}
+
+TakenFrame take_frame(std::string_view& bytes) {
+  if (bytes.size() < kFrameHead || bytes[kKindAt] == 0) {
+    // A writer that was stopped within the head has left some bytes of it.
+    const std::string_view head = bytes.substr(0, kFrameHead);
+    const bool nothing = std::all_of(head.begin(), head.end(), [](char c) { return c == 0; });
+    bytes = {};
+    return {.whole = nothing};
+  }
+  const size_t size = u32_at(bytes.data() + kSizeAt);
+  if (size > bytes.size() - kFrameHead) {
+    bytes = {};
+    return {.whole = false};
+  }
+  const std::string_view covered = bytes.substr(kSizeAt, kFrameHead - kSizeAt + size);
+  TakenFrame taken{.kind = FrameKind(bytes[kKindAt]),
+                   .whole = crc32(covered) == u32_at(bytes.data()),
+                   .payload = bytes.substr(kFrameHead, size)};
+  bytes.remove_prefix(kFrameHead + size);
+  return taken;
 }
 
 }  // namespace haichi::report

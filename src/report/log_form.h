@@ -1,13 +1,12 @@
-// How the log of a job is laid out: haichi.log/1, the report of a run as long as it has not ended.
+// How the log of a job is laid out: haichi.log/2, the report of a run as long as it has not ended.
 //
 // The ranks of a node share a file, in which each has a part of its own. A file begins with its
 // head; a rank's part with two places for its totals, of which the newer one counts, and then has
-// its records. All are lines of text: a checksum (CRC-32, eight hexadecimal digits), a blank, a
-// JSON object. So whoever reads knows of each line whether it is whole, at whatever moment its
-// writer was stopped. What nobody has written is 0.
+// its records. All are frames: CRC-32 of what follows and the payload's size, 4 bytes each and
+// little-endian, a kind, and the payload. So whoever reads knows of each frame whether it is whole,
+// at whatever moment its writer was stopped. What nobody has written is 0.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,11 +44,39 @@ class LogLayout {
   int local_ranks_ = INT32_MAX;  // of each node, that have a part
 };
 
-/// `text` as a line with its checksum.
-std::string sealed(std::string_view text);
-/// What stands before `text` in its line.
-std::array<char, 9> seal_of(std::string_view text);
-/// What is behind the checksum of a line (without its end), if it is right.
-std::optional<std::string_view> opened(std::string_view line);
+/// What the payload of a frame is: a JSON object, or what log_records.h packs.
+enum class FrameKind : uint8_t { none, text, totals, words, call, file };
+
+/// Appends a frame to bytes; what is appended between begin() and the end of its life is the
+/// payload. Its checksum is still missing: seal_frames().
+class Frame {
+ public:
+  Frame(std::string& bytes, FrameKind kind);
+  ~Frame();
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+ private:
+  std::string& bytes_;
+  const size_t begin_;
+};
+
+inline constexpr size_t kFrameHead = 9;
+
+/// Puts the checksums into whole frames one behind the other. Takes no memory.
+void seal_frames(char* frames, size_t size);
+
+/// A frame of its own, sealed.
+std::string sealed_frame(FrameKind kind, std::string_view payload);
+/// The same at `to`, where kFrameHead + payload.size() bytes have room. Takes no memory.
+void put_sealed_frame(char* to, FrameKind kind, std::string_view payload);
+
+/// Takes the next frame off the beginning of `bytes`.
+struct TakenFrame {
+  FrameKind kind = FrameKind::none;  ///< none: there is no further one
+  bool whole = true;
+  std::string_view payload;
+};
+TakenFrame take_frame(std::string_view& bytes);
 
 }  // namespace haichi::report

@@ -7,20 +7,43 @@
 namespace haichi::report {
 namespace {
 
-TEST(Seal, IsTheCrc32ThatOthersKnow) {
-  EXPECT_EQ(sealed("123456789"), "cbf43926 123456789\n");  // the check value of CRC-32/ISO-HDLC
+TEST(Frame, HasTheCrc32ThatOthersKnow) {
+  // Of "\2\0\0\0\1{}", as zlib's crc32() says.
+  EXPECT_EQ(sealed_frame(FrameKind::text, "{}").substr(0, 4), "\xdc\x09\x4e\xe9");
 }
 
-TEST(Seal, ShowsWhateverHappenedToTheLine) {
-  const std::string line = sealed(R"({"call": 1})");
-  const std::string whole = line.substr(0, line.size() - 1);
-  EXPECT_EQ(opened(whole), R"({"call": 1})");
-  for (size_t cut = 0; cut < whole.size(); ++cut) EXPECT_FALSE(opened(whole.substr(0, cut))) << cut;
-  for (size_t at = 0; at < whole.size(); ++at) {
-    std::string changed = whole;
+TEST(Frame, ShowsWhateverHappenedToIt) {
+  const std::string frame = sealed_frame(FrameKind::text, R"({"call": 1})");
+  std::string_view bytes = frame;
+  const TakenFrame taken = take_frame(bytes);
+  EXPECT_TRUE(taken.whole);
+  EXPECT_EQ(taken.kind, FrameKind::text);
+  EXPECT_EQ(taken.payload, R"({"call": 1})");
+  EXPECT_EQ(bytes, "");
+  for (size_t cut = 1; cut < frame.size(); ++cut)
+    for (const size_t unwritten : {0, 100}) {
+      const std::string torn = frame.substr(0, cut) + std::string(unwritten, '\0');
+      bytes = torn;
+      EXPECT_FALSE(take_frame(bytes).whole) << cut;
+    }
+  for (size_t at = 0; at < frame.size(); ++at) {
+    std::string changed = frame;
     changed[at] ^= 1;
-    EXPECT_FALSE(opened(changed)) << at;
+    bytes = changed;
+    EXPECT_FALSE(take_frame(bytes).whole) << at;
   }
+}
+
+TEST(Frame, EndsWhereNobodyHasWritten) {
+  const std::string frames = sealed_frame(FrameKind::text, "1") +
+                             sealed_frame(FrameKind::call, "") + std::string(20, '\0');
+  std::string_view bytes = frames;
+  EXPECT_EQ(take_frame(bytes).payload, "1");
+  EXPECT_EQ(take_frame(bytes).kind, FrameKind::call);
+  const TakenFrame none = take_frame(bytes);
+  EXPECT_EQ(none.kind, FrameKind::none);
+  EXPECT_TRUE(none.whole);
+  EXPECT_EQ(bytes, "");
 }
 
 /// Ranks a node, nodes, bytes for all.

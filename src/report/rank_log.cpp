@@ -1,7 +1,6 @@
 #include "report/rank_log.h"
 
 #include <errno.h>
-#include <fmt/format.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +12,13 @@
 namespace haichi::report {
 namespace {
 
-// What may be spent at any time, and the share of the time that has passed.
-constexpr int64_t kAllowanceNs = 5'000'000, kShare = 100;
-// Less is no record.
-constexpr int64_t kSmallest = 64;
+// One part in so many of the time that has passed may be spent.
+constexpr int64_t kShare = 200;
+// So much is added without asking for memory.
+constexpr size_t kUsualPending = 16 * 1024;
+// What waits at most; later records are counted.
+constexpr size_t kMostPending = 256 * 1024;
+constexpr int64_t kMostTotals = 192;
 
 }  // namespace
 
@@ -26,7 +28,10 @@ RankLog::RankLog(Os& os, LogPlace place, int64_t (*clock)())
       clock_(clock),
       start_ns_(clock()),
       process_(getpid()),
-      at_(place_.part.begin + 2 * kTotalsBytes) {}
+      at_(place_.part.begin + 2 * kTotalsBytes) {
+  pending_.reserve(kUsualPending);
+  totals_.reserve(kMostTotals);
+}
 
 RankLog::~RankLog() {
   if (fd_ >= 0 && is_ours()) os_.close(fd_);
@@ -35,62 +40,64 @@ RankLog::~RankLog() {
 void RankLog::add(std::string_view record) {
   const std::lock_guard guard(mutex_);
   if (given_up_) return;
-  const std::string line = sealed(record);
-  const int64_t end = place_.part.begin + place_.part.size - kEndBytes;
-  const int64_t room = end - at_ - int64_t(pending_.size());
-  full_ = room < kSmallest;
-  if (int64_t(line.size()) <= room)
-    pending_ += line;
-  else
+  const size_t begin = pending_.size();
+  {
+    const Frame frame(pending_, FrameKind::text);
+    pending_ += record;
+  }
+  drop_unless_room(begin);
+}
+
+void RankLog::add_file(const FileRecord& file) {
+  const std::lock_guard guard(mutex_);
+  if (given_up_) return;
+  const size_t begin = pending_.size();
+  {
+    const Frame frame(pending_, FrameKind::file);
+    pack_file(pending_, file);
+  }
+  drop_unless_room(begin);
+}
+
+void RankLog::add_call(int64_t key, const CallRecord& call) {
+  const std::lock_guard guard(mutex_);
+  if (given_up_ || full_) {
     ++lost_;
+    return;
+  }
+  const size_t begin = pending_.size();
+  const int64_t words = add_words(call);
+  {
+    const Frame frame(pending_, FrameKind::call);
+    pack_call(pending_, key, words, call);
+  }
+  drop_unless_room(begin);
 }
 
-bool RankLog::full() const {
+bool RankLog::has_time(int64_t now_ns, bool last) const {
   const std::lock_guard guard(mutex_);
-  return full_ || given_up_;
+  return !given_up_ && spent_ns_ <= (now_ns - start_ns_) * (last ? 2 : 1) / kShare;
 }
 
-bool RankLog::has_time() const {
-  const std::lock_guard guard(mutex_);
-  return !given_up_ && may_spend(clock_());
-}
-
-void RankLog::show(const Totals& t, int64_t making_ns) {
+void RankLog::show(Totals totals) {
   const std::lock_guard guard(mutex_);
   const OwnTime writing(clock_);
-  spent_ns_ += making_ns;
-  if (given_up_ || !may_spend(clock_()) || (fd_ < 0 && !open())) return;
-  const auto seconds = [](int64_t ns) { return double(ns) * 1e-9; };
-  const std::string line = sealed(
-      fmt::format(R"({{"n":{},"r":{},"d":{},"at":{:.4f},"s":[{:.6f},{:.6f},{:.6f},{:.6f}],)"
-                  R"("b":[{},{},{}],"a":[{},{:.6f},{}],"lost":{}}})",
-                  ++shown_, t.rank, t.node, seconds(t.since_start_ns), seconds(t.phase_ns[0]),
-                  seconds(t.phase_ns[1]), seconds(t.phase_ns[2]), seconds(t.phase_ns[3]),
-                  t.phase_bytes[0], t.phase_bytes[1], t.phase_bytes[2], t.accesses.calls,
-                  seconds(t.accesses.elapsed_ns), t.accesses.bytes, lost_));
-  // The older of the two places, so that one is whole whenever this ends.
-  if (int64_t(line.size()) <= kTotalsBytes)
-    write(line, place_.part.begin + shown_ % 2 * kTotalsBytes);
-  if (!pending_.empty() && write(pending_, at_)) {
-    at_ += int64_t(pending_.size());
-    pending_.clear();
-  }
+  if (given_up_ || (fd_ < 0 && !open())) return;
+  show_totals(totals);
+  show_pending();
   spent_ns_ += writing.so_far_ns();
 }
 
-void RankLog::end(std::string_view why) {
+void RankLog::end(std::string_view why, const Totals* totals) {
   const std::unique_lock guard(mutex_, std::try_to_lock);
   // Not a child's, which has its parent's descriptor.
   if (!guard.owns_lock() || given_up_ || getpid() != process_ || (fd_ < 0 && !open())) return;
-  if (!pending_.empty()) write(pending_, at_);
-  const auto seal = seal_of(why);
-  char line[kEndBytes];
-  const size_t size = std::min(why.size(), sizeof line - seal.size() - 1);
-  memcpy(line, seal.data(), seal.size());
-  memcpy(line + seal.size(), why.data(), size);
-  line[seal.size() + size] = '\n';
-  write(std::string_view(line, seal.size() + size + 1),
-        place_.part.begin + place_.part.size - kEndBytes);
+  if (totals != nullptr) show_totals(*totals);
+  show_pending();
+  char bytes[kEndBytes] = {};
+  why = why.substr(0, sizeof bytes - kFrameHead);
+  put_sealed_frame(bytes, FrameKind::text, why);
+  write({bytes, kFrameHead + why.size()}, place_.part.begin + place_.part.size - kEndBytes);
 }
 
 std::string RankLog::trouble() {
@@ -116,8 +123,48 @@ bool RankLog::open() {
   return write(place_.head, 0);
 }
 
-bool RankLog::may_spend(int64_t now_ns) const {
-  return spent_ns_ <= kAllowanceNs + (now_ns - start_ns_) / kShare;
+/// Takes a record back that has no room, and counts it.
+void RankLog::drop_unless_room(size_t begin) {
+  const int64_t room = place_.part.begin + place_.part.size - kEndBytes - at_;
+  if (int64_t(pending_.size()) <= room && pending_.size() <= kMostPending) return;
+  full_ = full_ || int64_t(pending_.size()) > room;
+  pending_.resize(begin);
+  words_from_ = words_made_;  // some may have been among it
+  ++lost_;
+}
+
+/// The number of a call's words, which are added if they are none of the last ones.
+int64_t RankLog::add_words(const CallRecord& call) {
+  packed_words_.clear();
+  pack_words(packed_words_, call);
+  const int64_t oldest = std::max(words_from_, words_made_ - int64_t(words_.size()));
+  for (int64_t number = words_made_; number-- > oldest;)
+    if (words_[size_t(number) % words_.size()] == packed_words_) return number;
+  words_[size_t(words_made_) % words_.size()] = packed_words_;
+  const Frame frame(pending_, FrameKind::words);
+  pack_number(pending_, words_made_);
+  pending_ += packed_words_;
+  return words_made_++;
+}
+
+void RankLog::show_totals(Totals totals) {
+  totals.shown = ++shown_;
+  totals.lost = lost_;
+  totals_.clear();
+  {
+    const Frame frame(totals_, FrameKind::totals);
+    pack(totals_, totals);
+  }
+  seal_frames(totals_.data(), totals_.size());
+  // The older of the two places, so that one is whole whenever this ends.
+  write(totals_, place_.part.begin + shown_ % 2 * kTotalsBytes);
+}
+
+void RankLog::show_pending() {
+  seal_frames(pending_.data(), pending_.size());
+  if (pending_.empty() || !write(pending_, at_)) return;
+  at_ += int64_t(pending_.size());
+  pending_.clear();
 }
 
 /// A program may close descriptors that it does not know, and open files of its own in their place.
@@ -126,24 +173,24 @@ bool RankLog::is_ours() const {
   return os_.fstat(fd_, &facts) == 0 && facts.st_dev == device_ && facts.st_ino == inode_;
 }
 
-bool RankLog::write(std::string_view text, int64_t offset) {
+bool RankLog::write(std::string_view bytes, int64_t offset) {
   if (!is_ours()) {
     fd_ = -1;
     give_up("the program has closed its descriptor");
     return false;
   }
-  if (!os_.may_grow_to(offset + int64_t(text.size()))) {
+  if (!os_.may_grow_to(offset + int64_t(bytes.size()))) {
     give_up(strerror(EFBIG));
     return false;
   }
-  while (!text.empty()) {
-    const int64_t n = os_.pwrite(fd_, text.data(), text.size(), offset);
+  while (!bytes.empty()) {
+    const int64_t n = os_.pwrite(fd_, bytes.data(), bytes.size(), offset);
     if (n == -EINTR) continue;
     if (n <= 0) {
       give_up(n < 0 ? strerror(int(-n)) : "nothing can be written");
       return false;
     }
-    text.remove_prefix(size_t(n));
+    bytes.remove_prefix(size_t(n));
     offset += n;
   }
   return true;

@@ -2,11 +2,12 @@
 // is killed. See docs/adr/0020-a-log-until-the-end.md.
 //
 // It is written by pwrite(2) into the kernel's page cache, which outlives the process. It has
-// bounds in bytes (its part of the file) and in time: making and writing records takes one
-// hundredth of the time that has passed, and five milliseconds. What is put off goes with a later
-// write. The first failure ends it, for good; the job is not told.
+// bounds in bytes (its part of the file) and in time: writing takes one two-hundredth of the time
+// that has passed, so the last calls of a burst wait for a later one. The first failure ends it,
+// for good; the job is not told.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -14,8 +15,8 @@
 
 #include "base/os.h"
 #include "report/log_form.h"
+#include "report/log_records.h"
 #include "report/records.h"
-#include "trace/recorder.h"
 
 namespace haichi::report {
 
@@ -23,14 +24,6 @@ struct LogPlace {
   std::string path;
   LogPart part;
   std::string head;  ///< of the file; each rank of a node writes the same
-};
-
-/// What a rank has done so far, in all.
-struct Totals {
-  int rank = 0, node = 0;
-  int64_t since_start_ns = 0;
-  int64_t phase_ns[trace::kPhases] = {}, phase_bytes[trace::kPhases] = {};
-  CollectiveAccesses accesses;
 };
 
 /// Thread-safe. Makes the file when there is something to write.
@@ -43,18 +36,20 @@ class RankLog {
   RankLog& operator=(const RankLog&) = delete;
 
   /// A record, a JSON object, that goes into the file with the next totals. One that has no room is
-  /// counted.
+  /// counted, as those are that follow.
   void add(std::string_view record);
-  /// Whether add() would count it only; a record need not be made then.
-  bool full() const;
-  /// Whether there is time to make records for add() and to show() them.
-  bool has_time() const;
-  /// Writes the totals and what was added, if there is time for it. `making_ns`: how long the
-  /// caller took to make them, which counts too.
-  void show(const Totals& totals, int64_t making_ns = 0);
-  /// The job ends here. Takes no memory and waits for nobody, as it may be called anywhere. `why`
-  /// is JSON and has at most kEndBytes - 16 bytes.
-  void end(std::string_view why);
+  void add_file(const FileRecord& file);
+  /// Of the file `key`.
+  void add_call(int64_t key, const CallRecord& call);
+  /// Whether there is time to show() at `now_ns`: a share of what has passed, twice as large
+  /// `last`, where nothing may come for long.
+  bool has_time(int64_t now_ns, bool last = false) const;
+  /// Writes the totals and what was added, whether there is time or not.
+  void show(Totals totals);
+  /// The job ends here: writes what was added, totals if given, and `why`, JSON of at most
+  /// kEndBytes
+  /// - kFrameHead bytes. Takes no memory and waits for nobody, as it may be called anywhere.
+  void end(std::string_view why, const Totals* totals);
 
   /// Why it was given up, once; else empty.
   std::string trouble();
@@ -62,9 +57,12 @@ class RankLog {
 
  private:
   bool open();
-  bool may_spend(int64_t now_ns) const;
   bool is_ours() const;
-  bool write(std::string_view text, int64_t offset);
+  void drop_unless_room(size_t begin);
+  int64_t add_words(const CallRecord& call);
+  void show_totals(Totals totals);
+  void show_pending();
+  bool write(std::string_view bytes, int64_t offset);
   void give_up(std::string why);
 
   Os& os_;
@@ -76,7 +74,11 @@ class RankLog {
   int process_ = 0;  // that has made it
   uint64_t device_ = 0, inode_ = 0;
   int64_t at_ = 0;  // of the next record, in the file
-  std::string pending_;
+  std::string pending_, totals_, packed_words_;
+  // The last words of calls, packed: the n-th ones in place n modulo the places. Those from
+  // `words_from_` on are in the file or pending.
+  std::array<std::string, 16> words_;
+  int64_t words_made_ = 0, words_from_ = 0;
   int64_t shown_ = 0, lost_ = 0, spent_ns_ = 0;
   bool given_up_ = false, full_ = false;
   std::string trouble_;

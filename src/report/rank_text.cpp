@@ -12,13 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-json to_json(const FileRecord& file) {
-  json result = to_json_without_calls(file), calls = json::array();
-  for (const CallRecord& call : file.calls) calls.push_back(to_json(call));
-  result["calls"] = std::move(calls);
-  return result;
-}
-
 template <class Record>
 json list_of(const KeptRecords<Record>& kept) {
   json list = json::array();

@@ -10,6 +10,7 @@
 
 #include "placement/formats.h"
 #include "report/log_form.h"
+#include "report/log_records.h"
 #include "report/part.h"
 #include "report/record_json.h"
 #include "trace/recorder.h"
@@ -22,47 +23,34 @@ using nlohmann::json;
 // The logs have had bounds of their own.
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
-/// Gives the lines of a text, up to the first byte that nobody has written.
-template <class Take>
-void for_each_line(std::string_view text, Take&& take) {
-  text = text.substr(0, std::min(text.find('\0'), text.size()));
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    take(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
-/// The object in a line; nothing if the line is not whole.
-std::optional<json> object_in(std::string_view line) {
-  const auto text = opened(line);
-  if (!text) return std::nullopt;
-  json object = json::parse(*text, nullptr, false);
-  if (!object.is_object()) return std::nullopt;
-  return object;
-}
-
 /// What one rank has left.
 struct RankLeft {
-  json text;  // as rank_text() says it
-  double at_s = 0;
-  int64_t lost = 0;
+  Totals totals;
+  json text;  // as rank_text() says it, but for its files
+  std::vector<FileRecord> files;
+  std::map<int64_t, CallRecord> words;
+
+  FileRecord& file(int64_t key) {
+    for (FileRecord& each : files)
+      if (each.key == key) return each;
+    files.emplace_back().key = key;
+    return files.back();
+  }
 };
 
 class Logs {
  public:
   Status add(std::string_view file) {
-    std::optional<json> head;
-    for_each_line(file.substr(0, size_t(kHeadBytes)), [&](std::string_view line) {
-      if (!head) head = object_in(line);
-    });
-    if (!head || head->value("schema", "") != "haichi.log/1")
-      return fail(EINVAL, "is no log of a run (haichi.log/1)");
-    const std::string job = head->value("job", "");
+    std::string_view place = file.substr(0, size_t(kHeadBytes));
+    const TakenFrame first = take_frame(place);
+    const json head = first.whole ? json::parse(first.payload, nullptr, false) : json();
+    if (!head.is_object() || head.value("schema", "") != "haichi.log/2")
+      return fail(EINVAL, "is no log of a run (haichi.log/2)");
+    const std::string job = head.value("job", "");
     if (!job_.empty() && job != job_) return fail(EINVAL, "is of another run than the first log");
     job_ = job;
-    const int node = head->value("node", 0);
-    const LogLayout layout(head->value("first", int64_t{0}), head->value("share", int64_t{0}));
+    const int node = head.value("node", 0);
+    const LogLayout layout(head.value("first", int64_t{0}), head.value("share", int64_t{0}));
     for (int local = 0;; ++local) {
       const auto part = layout.part(node, local);
       if (!part || part->size < kLeastShare || part->begin >= int64_t(file.size())) return {};
@@ -80,20 +68,22 @@ class Logs {
     std::vector<int> missing;
     int64_t lost = 0;
     for (int rank = 0; rank < ranks; ++rank) {
-      const auto left = ranks_.find(rank);
-      if (left == ranks_.end()) {
+      const auto found = ranks_.find(rank);
+      if (found == ranks_.end()) {
         missing.push_back(rank);
         continue;
       }
-      last_s = std::max(last_s, left->second.at_s);
-      lost += left->second.lost;
-      part.add_rank(text_of(left->second.text));
+      RankLeft& left = found->second;
+      last_s = std::max(last_s, double(left.totals.since_start_ns) * 1e-9);
+      lost += left.totals.lost;
+      for (const FileRecord& file : left.files) left.text["files"].push_back(to_json(file));
+      part.add_rank(text_of(left.text));
     }
     header_["program"]["wall_s"] = last_s;
     json cut = {{"last_s", last_s},
                 {"ranks_without_log", placement::to_rank_list(missing)},
                 {"records_lost", lost},
-                {"lines_damaged", damaged_}};
+                {"records_damaged", damaged_}};
     for (const auto& [name, value] : end_.items())
       if (name != "at") cut[name] = value;
     return part.report(header_.dump(), cut.dump());
@@ -102,47 +92,55 @@ class Logs {
  private:
   void add_rank(std::string_view part, int64_t size) {
     // Behind bytes that nobody has written, unless the records have reached it.
-    if (int64_t(part.size()) > size - kEndBytes)
-      for_each_line(part.substr(size_t(size - kEndBytes)), [&](std::string_view line) {
-        if (auto object = object_in(line); object && object->contains("by"))
-          take_end(std::move(*object));
-      });
-    std::optional<json> totals;
-    for (const int64_t begin : {int64_t{0}, kTotalsBytes}) {
-      const std::string_view place = part.substr(0, size_t(2 * kTotalsBytes)).substr(size_t(begin));
-      bool first = true;
-      for_each_line(place.substr(0, size_t(kTotalsBytes)), [&](std::string_view line) {
-        auto object = std::exchange(first, false) ? object_in(line) : std::nullopt;
-        if (object && (!totals || totals->value("n", 0) < object->value("n", 0)))
-          totals = std::move(object);
-      });
+    if (int64_t(part.size()) > size - kEndBytes) {
+      std::string_view end = part.substr(size_t(size - kEndBytes));
+      if (const TakenFrame last = take_frame(end); last.whole && last.kind == FrameKind::text)
+        if (json object = json::parse(last.payload, nullptr, false);
+            object.is_object() && object.contains("by"))
+          take_end(std::move(object));
+      part = part.substr(0, size_t(size - kEndBytes));
     }
+    const auto totals = totals_in(part.substr(0, size_t(2 * kTotalsBytes)));
     if (!totals) return;
-    const int rank = totals->value("r", -1);
-    if (rank < 0) return;
-    RankLeft& left = ranks_[rank];
-    left.at_s = totals->value("at", 0.0);
-    left.lost = totals->value("lost", int64_t{0});
-    left.text = start_of(rank, *totals);
+    RankLeft& left = ranks_[totals->rank];
+    left.totals = *totals;
+    left.text = start_of(*totals);
     if (part.size() <= size_t(2 * kTotalsBytes)) return;
     part.remove_prefix(size_t(2 * kTotalsBytes));
-    for_each_line(part, [&](std::string_view line) { add_record(left.text, line); });
+    for (;;) {
+      const TakenFrame frame = take_frame(part);
+      damaged_ += !frame.whole || (frame.kind != FrameKind::none && !add_record(left, frame));
+      if (frame.kind == FrameKind::none) return;
+    }
   }
 
-  static json start_of(int rank, const json& totals) {
+  /// The newer ones of both places.
+  static std::optional<Totals> totals_in(std::string_view places) {
+    std::optional<Totals> newer;
+    for (const size_t begin : {size_t{0}, size_t(kTotalsBytes)}) {
+      std::string_view place = places.substr(std::min(begin, places.size()));
+      place = place.substr(0, size_t(kTotalsBytes));
+      const TakenFrame frame = take_frame(place);
+      Totals each;
+      if (frame.whole && frame.kind == FrameKind::totals && unpack(frame.payload, each) &&
+          each.rank >= 0 && (!newer || newer->shown < each.shown))
+        newer = each;
+    }
+    return newer;
+  }
+
+  static json start_of(const Totals& totals) {
     json seconds, bytes;
     for (int p = 0; p < trace::kPhases; ++p) {
       const char* const name = name_of(trace::Phase(p));
-      seconds[name] = totals.at("s").at(size_t(p));
-      if (trace::Phase(p) != trace::Phase::agree) bytes[name] = totals.at("b").at(size_t(p));
+      seconds[name] = double(totals.phase_ns[p]) / 1e9;
+      if (trace::Phase(p) != trace::Phase::agree) bytes[name] = totals.phase_bytes[p];
     }
-    const json& access = totals.at("a");
-    return {{"rank", rank},
-            {"node", totals.value("d", 0)},
+    return {{"rank", totals.rank},
+            {"node", totals.node},
             {"seconds", seconds},
             {"bytes", bytes},
-            {"collective_access",
-             {{"calls", access.at(0)}, {"seconds", access.at(1)}, {"bytes", access.at(2)}}},
+            {"collective_access", to_json(totals.accesses)},
             {"events", json::array()},
             {"events_dropped", 0},
             {"sent_to", json::array()},
@@ -151,41 +149,55 @@ class Logs {
             {"notes", json::object()}};
   }
 
-  void add_record(json& rank, std::string_view line) {
-    auto object = object_in(line);
-    if (!object) {
-      ++damaged_;
-      return;
-    }
-    if (object->contains("report")) {
-      header_ = std::move((*object)["report"]);
-    } else if (object->contains("file")) {
-      json& file = (*object)["file"];
-      static const json kNoFile = to_json_without_calls({});
-      complete(file, kNoFile);
-      file["calls"] = json::array();
-      rank["files"].push_back(std::move(file));
-    } else if (object->contains("call")) {
-      add_call(rank["files"], *object);
-    } else if (object->contains("note")) {
-      rank["notes"][(*object)["note"].get<std::string>()] = 1;
-    } else if (object->contains("by")) {
-      take_end(std::move(*object));
+  /// False if it says nothing that is known here.
+  bool add_record(RankLeft& rank, const TakenFrame& frame) {
+    if (!frame.whole) return true;  // counted already
+    switch (frame.kind) {
+      case FrameKind::text: {
+        json object = json::parse(frame.payload, nullptr, false);
+        if (!object.is_object()) return false;
+        if (object.contains("report")) header_ = std::move(object["report"]);
+        if (object.contains("note")) rank.text["notes"][object["note"].get<std::string>()] = 1;
+        return true;
+      }
+      case FrameKind::words: {
+        int64_t number;
+        CallRecord words;
+        if (!unpack_words(frame.payload, number, words)) return false;
+        rank.words[number] = std::move(words);
+        return true;
+      }
+      case FrameKind::file: {
+        FileRecord said;
+        if (!unpack_file(frame.payload, said)) return false;
+        FileRecord& file = rank.file(said.key);
+        said.calls = std::move(file.calls);
+        said.calls_seen = std::max(said.calls_seen, file.calls_seen);
+        file = std::move(said);
+        return true;
+      }
+      case FrameKind::call:
+        return add_call(rank, frame.payload);
+      default:
+        return false;
     }
   }
 
-  static void add_call(json& files, json& record) {
-    static const json kNoCall = to_json(CallRecord());
-    for (json& file : files) {
-      if (file["key"] != record.at("key")) continue;
-      json& call = record["call"];
-      complete(call, kNoCall);
-      complete(call["windows"], kNoCall["windows"]);
-      file["calls_seen"] =
-          std::max(file["calls_seen"].get<int64_t>(), call["index"].get<int64_t>() + 1);
-      file["calls"].push_back(std::move(call));
-      return;
-    }
+  static bool add_call(RankLeft& rank, std::string_view payload) {
+    LoggedCall logged;
+    if (!unpack_call(payload, logged)) return false;
+    const auto words = rank.words.find(logged.words);
+    if (words == rank.words.end()) return false;
+    FileRecord& file = rank.file(logged.key);
+    CallRecord& call = logged.call;
+    call.call = words->second.call;
+    call.layout = words->second.layout;
+    call.order = words->second.order;
+    call.aggregators = words->second.aggregators;
+    call.why = words->second.why;
+    file.calls_seen = std::max(file.calls_seen, call.index + 1);
+    file.calls.push_back(std::move(call));
+    return true;
   }
 
   /// Of several ranks that ended the job, the first one's word counts.

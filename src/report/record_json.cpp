@@ -62,13 +62,16 @@ json to_json(const CollectiveAccesses& a) {
   return {{"calls", a.calls}, {"seconds", double(a.elapsed_ns) / 1e9}, {"bytes", a.bytes}};
 }
 
-json to_json_without_calls(const FileRecord& file) {
+json to_json(const FileRecord& file) {
+  json calls = json::array();
+  for (const CallRecord& call : file.calls) calls.push_back(to_json(call));
   return {{"key", file.key},
           {"path", file.path},
           {"hints", file.hints},
           {"ignored_hints", file.ignored_hints},
           {"calls_seen", file.calls_seen},
-          {"flattening", to_json(file.flattening)}};
+          {"flattening", to_json(file.flattening)},
+          {"calls", std::move(calls)}};
 }
 
 json to_json(const CollectiveRecord& record) {

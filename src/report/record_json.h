@@ -9,8 +9,7 @@
 namespace haichi::report {
 
 nlohmann::json to_json(const CallRecord& call);
-/// All but its calls.
-nlohmann::json to_json_without_calls(const FileRecord& file);
+nlohmann::json to_json(const FileRecord& file);
 nlohmann::json to_json(const CollectiveRecord& record);
 nlohmann::json to_json(const CollectiveAccesses& accesses);
 

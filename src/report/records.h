@@ -67,7 +67,8 @@ struct FileRecord {
   std::string path;
   int64_t calls_seen = 0;
   std::vector<CallRecord> calls;  ///< the first of them
-  size_t logged = 0;              ///< of these, that are in the rank's log
+  size_t logged = 0;              ///< of these, that the rank's log has
+  bool told = false;              ///< the log has the file, too
   std::map<std::string, std::string> hints;
   std::vector<std::string> ignored_hints;
   Flattening flattening;

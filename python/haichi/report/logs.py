@@ -1,4 +1,4 @@
-"""The logs that a run leaves when it does not come to MPI_Finalize (`haichi.log/1`).
+"""The logs that a run leaves when it does not come to MPI_Finalize (`haichi.log/2`).
 
 Each node of a job whose report is `run.json` has one, `run.json.log-<job>-<node>`, as long as the
 job runs. The native program makes a report of them, as it does of a run that ends well.

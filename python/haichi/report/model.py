@@ -466,8 +466,8 @@ class Cut(Form):
     records_lost: NonNegativeInt = Field(
         0, description="Records that the bounded logs had no room for."
     )
-    lines_damaged: NonNegativeInt = Field(
-        0, description="Lines of the logs that were not whole, and are left out."
+    records_damaged: NonNegativeInt = Field(
+        0, description="Records of the logs that were not whole, and are left out."
     )
 
 

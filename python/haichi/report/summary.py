@@ -144,9 +144,9 @@ def how_it_was_cut(report: Report) -> str:
     how += f", {format_seconds(cut.last_s)} after MPI_Init or later"
     if cut.ranks_without_log:
         how += f"; nothing is known of ranks {cut.ranks_without_log}"
-    if cut.records_lost or cut.lines_damaged:
-        lost, damaged = plural(cut.records_lost, "record"), plural(cut.lines_damaged, "line")
-        how += f"; {lost} had no room in the logs, {damaged} were not whole"
+    if cut.records_lost or cut.records_damaged:
+        how += f"; {plural(cut.records_lost, 'record')} had no room in the logs"
+        how += f", {cut.records_damaged} were not whole"
     return how
 
 
