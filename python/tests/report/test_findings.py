@@ -77,6 +77,6 @@ def test_a_run_that_was_cut_short_says_so_first() -> None:
         "the run did not come to MPI_Finalize: it was killed, or goes on, 2.50 s"
     )
     assert "nothing is known of ranks 3-5" in first
-    assert "1 record had no room in the logs, 0 lines were not whole" in first
+    assert "1 record had no room in the logs, 0 were not whole" in first
     document["cut"] = {"last_s": 2.5, "by": "MPI_Abort", "code": 7, "rank": 1}
     assert found(document)[0].startswith("rank 1 ended the run by MPI_Abort, error code 7, 2.50 s")
