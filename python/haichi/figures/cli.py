@@ -23,6 +23,8 @@ from haichi.figures import (
     never_slower,
     never_slower_draw,
     one_node,
+    paper_001,
+    paper_001_run,
     pruning,
     record,
     regret,
@@ -476,6 +478,39 @@ def large_job_command(
     for claim in large_job.claims(rows, found):
         console.print(claim.text())
     keep(large_job.document(rows, found), out, "large-job")
+
+
+@app.command("paper-001")
+def paper_001_command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[SAMPLES]...", help="Files of haichi measure; measured now if there are none."
+        ),
+    ] = None,
+    which: Annotated[str, typer.Option("--mpi", help="openmpi, mpich or mpich5.")] = "mpich",
+    ranks: Annotated[int, typer.Option(min=2, help="Ranks on this machine.")] = 2,
+    launches: Annotated[int, typer.Option(min=1, help="Of each run.")] = 2,
+    budget: Annotated[float, typer.Option(min=10, help="Seconds to measure in all.")] = 120,
+) -> None:
+    """Paper 001's Tables 2 to 4, protocol switches, fences and ways to exchange, with ours beside
+    them."""
+    console = record.console()
+    with one_line():
+        used = files or paper_001_run.measured(
+            mpi.find(which),
+            ranks,
+            launches,
+            budget,
+            paths.OUT / "figures" / "paper-001",
+            progress_on_errors(),
+        )
+        found = paper_001_run.of_files(used)
+    console.print(paper_001_run.about(found), soft_wrap=True)
+    for table in paper_001.tables(found):
+        console.print(table)
+    if not files:
+        console.print(f"all samples: {used[0].parent}")
 
 
 @app.command("truth")

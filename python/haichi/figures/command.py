@@ -15,6 +15,7 @@ from haichi import mpi, paths
 from haichi.figures import comparison, record
 from haichi.figures.model import Measurement
 from haichi.lab import LabError
+from haichi.report.load import ReportError
 
 BAD_INPUT, INVALID = 2, 1
 
@@ -41,7 +42,7 @@ def one_line() -> Iterator[None]:
     """Turns what a user can put right into one line on standard error and exit code 2."""
     try:
         yield
-    except (LabError, mpi.Missing) as error:
+    except (LabError, mpi.Missing, ReportError) as error:
         sys.stderr.write(f"haichi figures: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, get_args
@@ -47,6 +48,13 @@ def fit(
             help="Count launches with more ranks than cores, or with haichi underneath, too.",
         ),
     ] = False,
+    least: Annotated[
+        bool,
+        typer.Option(
+            "--least",
+            help="Of the launches' medians take the least: for a machine whose launches disagree.",
+        ),
+    ] = False,
     mixed: Annotated[
         bool, typer.Option("--mixed", help="Take launches of different machines for one.")
     ] = False,
@@ -60,7 +68,9 @@ def fit(
     """
     try:
         given, network = _given(set_ or [])
-        found = gather([read(path) for path in files], any_launch, mixed)
+        found = gather(
+            [read(path) for path in files], any_launch=any_launch, mixed=mixed, least=least
+        )
         for line in found.left_out:
             sys.stderr.write(f"haichi fit: left out: {line}\n")
         made = make(found, [path.name for path in files], name, given, network)
@@ -74,7 +84,17 @@ def fit(
 
 def text_of(profile: Profile) -> str:
     """A profile as its file has it."""
-    return profile.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
+    document = profile.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return json.dumps(_rounded(document), indent=1, ensure_ascii=False) + "\n"
+
+
+def _rounded(value: object) -> object:
+    """With as many digits as a measured number can have."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list) else value
 
 
 def _given(texts: list[str]) -> tuple[dict[NumberName, float], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from typing import get_args
 
@@ -36,14 +37,15 @@ class Fitted:
         return [each.value for each in self.curve.values()]
 
     def slope(self) -> tuple[float, float, float] | None:
-        """Seconds for a byte of long messages with the ends of its interval: of the last piece;
-        None where times do not grow."""
+        """Seconds for a byte of long messages: of the last piece; None where times do not grow.
+        Its interval is as wide as those of the piece's points are in the median."""
         if not self.lines or self.lines[-1].per_byte <= 0:
             return None
         line = self.lines[-1]
-        low = [each.low for each in self.curve.values()]
-        high = [each.high for each in self.curve.values()]
-        return (line.per_byte, *hockney.slope_range(line, self.sizes, low, high))
+        points = list(self.curve.values())[line.first : line.last + 1]
+        low = statistics.median(each.low / each.value for each in points)
+        high = statistics.median(each.high / each.value for each in points)
+        return line.per_byte, low * line.per_byte, high * line.per_byte
 
     def range_of(self, line: hockney.Line) -> str:
         """The sizes of a piece in words."""

@@ -32,11 +32,13 @@ class Estimate:
     high: float
     samples: int
     launches: int
+    least: bool = False
 
     def said(self) -> str:
         """How much it rests on, in words."""
         launches = "launch" if self.launches == 1 else "launches"
-        return f"{plural(self.samples, 'sample')} of {self.launches} {launches}"
+        which = "the least of " if self.least else ""
+        return f"{which}{plural(self.samples, 'sample')} of {self.launches} {launches}"
 
 
 Curve = dict[int, Estimate]  # by size
@@ -73,12 +75,19 @@ class Gathered:
         return dict(sorted(found.items()))
 
 
-def gather(files: Sequence[SamplesFile], any_launch: bool, mixed: bool) -> Gathered:
+def gather(
+    files: Sequence[SamplesFile],
+    *,
+    any_launch: bool = False,
+    mixed: bool = False,
+    least: bool = False,
+) -> Gathered:
     """What counts of the files.
 
     Args:
         any_launch: launches that are no reference, or were made with haichi underneath, count too.
         mixed: launches of different machines or MPI libraries are taken for one.
+        least: of the launches' medians the least counts, and not their median.
 
     Raises:
         ReportError: no launch counts, or they are of different machines.
@@ -106,7 +115,8 @@ def gather(files: Sequence[SamplesFile], any_launch: bool, mixed: bool) -> Gathe
     if not mixed:
         _refuse_a_mixture(files, found.launches)
     for (name, shape, size), by_launch in sorted(points.items(), key=lambda item: item[0][2]):
-        estimate = combine(list(by_launch.values()))
+        combined = least_of if least else combine
+        estimate = combined(list(by_launch.values()))
         if isinstance(shape, Job):
             found.jobs.setdefault((name, shape), {})[size] = estimate
         else:
@@ -129,6 +139,18 @@ def combine(launches: Sequence[Sequence[Point]]) -> Estimate:
     return Estimate(
         middle, min(low, middle), max(high, middle), sum(p.samples for p in every), len(launches)
     )
+
+
+def least_of(launches: Sequence[Sequence[Point]]) -> Estimate:
+    """That of the launch which took least: where a machine has two states and moves from one to
+    the other by itself, the medians of sizes side by side may be of different ones, and make no
+    curve."""
+    every = [point for points in launches for point in points]
+    best = min(every, key=lambda point: point.median)
+    low = best.median if best.median_low is None else best.median_low
+    high = best.median if best.median_high is None else best.median_high
+    samples = sum(point.samples for point in every)
+    return Estimate(best.median, low, high, samples, len(launches), least=True)
 
 
 def _interval_rank(count: int) -> int:

@@ -85,26 +85,14 @@ def residual(lines: Sequence[Line], sizes: Sequence[int], seconds: Sequence[floa
     ]
 
 
-def slope_range(
-    line: Line, sizes: Sequence[int], low: Sequence[float], high: Sequence[float]
-) -> tuple[float, float]:
-    """The slope of the same piece through the lower and the upper ends of its points' intervals."""
-    part = slice(line.first, line.last + 1)
-    x = np.asarray(sizes, dtype=np.float64)[part]
-    ends = []
-    for values in (low, high):
-        y = np.asarray(values, dtype=np.float64)[part]
-        ends.append(_line(x, y, np.full(len(x), SIGMA), 0, len(x) - 1)[0].per_byte)
-    return min(*ends, line.per_byte), max(*ends, line.per_byte)
-
-
 def _line(x: Values, y: Values, sigma: Values, first: int, last: int) -> tuple[Line, float]:
     """The line through a run of points, and what is left of them: squares of sigmas, capped."""
     part = slice(first, last + 1)
     size, time = x[part], y[part]
     scale = 1 / (time * sigma[part])
     weight = np.ones(len(size))
-    latency, slope = _weighted(size, time, scale, weight)
+    from_zero = first == 0
+    latency, slope = _weighted(size, time, scale, weight, from_zero)
     for _ in range(ROUNDS):
         off = np.abs(latency + slope * size - time) * scale
         # Tukey's weights, wide at first: a line that is bent by a disturbed point finds back.
@@ -113,7 +101,7 @@ def _line(x: Values, y: Values, sigma: Values, first: int, last: int) -> tuple[L
         if np.count_nonzero(weight) < 2:
             break
         before = latency, slope
-        latency, slope = _weighted(size, time, scale, weight)
+        latency, slope = _weighted(size, time, scale, weight, from_zero)
         if np.allclose(before, (latency, slope), rtol=1e-6, atol=0):
             break
     off = np.abs(latency + slope * size - time) * scale
@@ -121,12 +109,18 @@ def _line(x: Values, y: Values, sigma: Values, first: int, last: int) -> tuple[L
     return Line(first, last, latency, slope), cost
 
 
-def _weighted(size: Values, time: Values, scale: Values, weight: Values) -> tuple[float, float]:
-    """Least squares of the scaled differences; a byte never saves time."""
+def _weighted(
+    size: Values, time: Values, scale: Values, weight: Values, from_zero: bool
+) -> tuple[float, float]:
+    """Least squares of the scaled differences. A byte never saves time, and no size that the line
+    is for (0 bytes too, if `from_zero`) takes less than none."""
     w = weight * scale**2
     total = np.sum(w)
     mean_size, mean_time = np.sum(w * size) / total, np.sum(w * time) / total
     spread = np.sum(w * (size - mean_size) ** 2)
     slope = np.sum(w * (size - mean_size) * (time - mean_time)) / spread if spread > 0 else 0.0
     slope = max(float(slope), 0.0)
-    return float(mean_time - slope * mean_size), slope
+    latency = float(mean_time - slope * mean_size)
+    if latency + slope * (0 if from_zero else size[0]) < 0:
+        return 0.0, float(np.sum(w * size * time) / np.sum(w * size**2))
+    return latency, slope

@@ -126,7 +126,9 @@ class PlaceCurve(SizeCurve):
     """What two ranks need for a message, by how near they are to each other; one way."""
 
     name: str = Field(description="Of the measurement.")
-    place: Place = Field(description="How near the two ranks are.")
+    place: Place = Field(
+        description="How near the two ranks are. Of several curves of one place the first counts."
+    )
     pieces: list[Piece] = Field(
         default_factory=list, description="The Hockney model of it, ascending."
     )
@@ -134,6 +136,7 @@ class PlaceCurve(SizeCurve):
         default_factory=list,
         description="Where the protocol changes: the largest size of each piece but the last.",
     )
+    from_: str | None = Field(None, alias="from", description="Where it comes from, in words.")
 
 
 class LogGP(Part):
@@ -162,6 +165,7 @@ class CollectiveCurve(SizeCurve):
     name: str = Field(description="Of the measurement.")
     ranks: PositiveInt = Field(description="Ranks of the job.")
     nodes: PositiveInt = Field(description="Nodes of the job.")
+    from_: str | None = Field(None, alias="from", description="Where it comes from, in words.")
 
 
 class CopyCurve(Part):

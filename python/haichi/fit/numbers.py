@@ -95,6 +95,27 @@ def _processor(result: Numbers, found: Gathered, fitted: Fitted | None) -> None:
             high = max(high - posted.value, 0)
             words += "; less receive_ns"
         result.made[name] = Number(value=value, low=low, high=high, from_=words)
+    if fitted:
+        _bound_work(result, fitted)
+
+
+def _bound_work(result: Numbers, fitted: Fitted) -> None:
+    """What a rank does for a message is a part of its way: calls many in a row may also wait for
+    room, which a message by itself does not."""
+    send, match = result.made.get("send_ns"), result.made.get("match_ns")
+    smallest = _smallest(fitted.curve)
+    if send is None or smallest is None:
+        return
+    size, time = smallest
+    room = max(time.value * NANO - (match.value if match else 0), 0)
+    if send.value > room:
+        result.made["send_ns"] = Number(
+            value=room,
+            low=min(send.low or 0, room),
+            high=send.high,
+            from_=f"{PING_PONG} at {fitted.place}, {size} B: {time.said()}; less match_ns, as "
+            f"{ISEND} many in a row takes {send.value:.4g} ns and so waits for room",
+        )
 
 
 def _latency(result: Numbers, name: NumberName, fitted: Fitted | None, where: str) -> None:

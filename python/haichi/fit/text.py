@@ -7,7 +7,9 @@ from rich.table import Table
 
 from haichi.fit.model import Number, Profile
 from haichi.fit.profile import Fit
-from haichi.report.units import format_bytes, format_seconds
+from haichi.report.units import format_bytes, format_seconds, plural
+
+DISAGREE = 1.5  # times: ends of an interval that is no figure any more
 
 
 def print_fit(console: Console, fit: Fit) -> None:
@@ -17,6 +19,8 @@ def print_fit(console: Console, fit: Fit) -> None:
     console.print(_numbers(profile))
     for line in _models(profile):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for line in _disagreements(profile):
+        console.print(f"launches disagree: {line}", markup=False, highlight=False, soft_wrap=True)
     for line in fit.lacking:
         console.print(f"left out: {line}", markup=False, highlight=False, soft_wrap=True)
 
@@ -35,6 +39,24 @@ def _interval(number: Number) -> str:
     if number.low is None or number.high is None:
         return ""
     return f"{number.low:.5g} to {number.high:.5g}"
+
+
+def _disagreements(profile: Profile) -> list[str]:
+    """Curves whose launches are too far apart for one figure."""
+    lines = []
+    for curve in profile.curves:
+        wide = [
+            size
+            for size, low, high in zip(curve.bytes, curve.low or [], curve.high or [], strict=False)
+            if high > DISAGREE * low
+        ]
+        if wide:
+            lines.append(
+                f"{curve.name} at {curve.place}, {plural(len(wide), 'size')} of "
+                f"{len(curve.bytes)} by more than {DISAGREE:g} times; measure more launches or a "
+                "quieter machine, or take the least of them with --least"
+            )
+    return lines
 
 
 def _models(profile: Profile) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from haichi.fit.gather import Job, combine, gather
+from haichi.fit.gather import Job, combine, gather, least_of
 from haichi.report.load import ReportError
 from haichi.samples.model import Point
 from haichi.samples.read import read
@@ -35,6 +35,16 @@ def test_of_many_launches_the_interval_is_that_of_their_median() -> None:
     assert combine(launches[:6]).low == pytest.approx(1e-6)
 
 
+def test_the_least_of_launches_that_disagree() -> None:
+    estimate = least_of([[made(0.58e-6)], [made(0.13e-6)], [made(0.6e-6)]])
+    assert estimate.value == pytest.approx(0.13e-6)
+    assert (estimate.low, estimate.high) == (
+        pytest.approx(0.995 * 0.13e-6),
+        pytest.approx(1.005 * 0.13e-6),
+    )
+    assert estimate.said() == "the least of 300 samples of 3 launches"
+
+
 def test_launches_that_do_not_count(tmp_path: Path) -> None:
     file = write(
         tmp_path / "s.jsonl",
@@ -45,21 +55,21 @@ def test_launches_that_do_not_count(tmp_path: Path) -> None:
         launch(3, under=True),
         point("ping-pong", "numa", 8, 9e-6, 3),
     )
-    found = gather([read(file)], any_launch=False, mixed=False)
+    found = gather([read(file)])
     assert found.pair("ping-pong", "numa")[8].value == pytest.approx(1e-6)
     assert len(found.launches) == 1
     assert [line.partition("launch ")[2] for line in found.left_out] == [
         "2: more ranks than cores, so it is no reference",
         "3: haichi was underneath",
     ]
-    every = gather([read(file)], any_launch=True, mixed=False)
+    every = gather([read(file)], any_launch=True)
     assert every.pair("ping-pong", "numa")[8].value == pytest.approx(9e-6)
 
 
 def test_no_launch_counts(tmp_path: Path) -> None:
     file = write(tmp_path / "s.jsonl", launch(1, reference=False, oversubscribed=True))
     with pytest.raises(ReportError, match="no launch counts .*--any-launch"):
-        gather([read(file)], any_launch=False, mixed=False)
+        gather([read(file)])
 
 
 def test_different_machines_are_refused_unless_asked(tmp_path: Path) -> None:
@@ -69,8 +79,8 @@ def test_different_machines_are_refused_unless_asked(tmp_path: Path) -> None:
         read(write(tmp_path / "b.jsonl", launch(library="Other MPI 2.0"), records)),
     ]
     with pytest.raises(ReportError, match="Known MPI 1.0 on known.*; Other MPI 2.0.*--mixed"):
-        gather(files, any_launch=False, mixed=False)
-    assert gather(files, any_launch=False, mixed=True).pair("ping-pong", "numa")[8].launches == 2
+        gather(files)
+    assert gather(files, mixed=True).pair("ping-pong", "numa")[8].launches == 2
 
 
 def test_jobs_of_other_shapes_are_other_curves(tmp_path: Path) -> None:
@@ -81,7 +91,7 @@ def test_jobs_of_other_shapes_are_other_curves(tmp_path: Path) -> None:
         read(write(tmp_path / "a.jsonl", launch(), *curve("bcast", "all", [8], lambda _: 1e-6))),
         read(write(tmp_path / "b.jsonl", wide, *curve("bcast", "all", [8], lambda _: 9e-6))),
     ]
-    jobs = gather(files, any_launch=False, mixed=False).jobs_of("bcast")
+    jobs = gather(files).jobs_of("bcast")
     assert [(job, curve[8].value) for job, curve in jobs.items()] == [
         (Job(2, 1), pytest.approx(1e-6)),
         (Job(4, 2), pytest.approx(9e-6)),

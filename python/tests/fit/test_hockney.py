@@ -72,6 +72,14 @@ def test_a_byte_never_saves_time() -> None:
     assert line.per_byte == 0
 
 
+def test_nothing_takes_less_than_no_time() -> None:
+    """A line for 0 bytes on may not be below 0 there; one that begins later may."""
+    steep = [1e-9 * size**1.3 for size in POWERS]
+    lines = pieces(POWERS, steep)
+    assert lines[0].latency >= 0
+    assert all(line.at(POWERS[line.first]) >= 0 for line in lines)
+
+
 def test_too_few_points() -> None:
     assert pieces([8], [1e-6]) == []
     (line,) = pieces([8, 1024], [1e-6, 2e-6])
