@@ -1,26 +1,13 @@
 #include "measure/run/crew.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
+
+#include "measure/run/quiet_wait.h"
 
 namespace haichi::measure {
 namespace {
 
 constexpr int kHome = 77;  // tag of results on their way to rank 0
-constexpr int kEagerLooks = 200;
-constexpr useconds_t kPause_us = 300;
-
-// A rank that waits in an MPI call spins in most libraries, on a core that others may want.
-void wait_quietly(MPI_Request request) {
-  int done = 0;
-  for (int looks = 0; must(MPI_Test(&request, &done, MPI_STATUS_IGNORE)), !done; ++looks)
-    if (looks < kEagerLooks)
-      sched_yield();
-    else
-      usleep(kPause_us);
-}
 
 }  // namespace
 
@@ -53,7 +40,7 @@ VisitResult Crew::lead(int point, double seconds, int batch) {
   must(MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, control_));
   VisitResult mine = take_part(order);
   VisitResult whole = bring_home(points_[size_t(point)], std::move(mine));
-  gather_quietly();
+  gather_quietly(control_);
   return whole;
 }
 
@@ -69,7 +56,7 @@ void Crew::follow() {
     if (order.point < 0) return;
     VisitResult mine = take_part(order);
     bring_home(points_[size_t(order.point)], std::move(mine));
-    gather_quietly();
+    gather_quietly(control_);
   }
 }
 
@@ -111,12 +98,6 @@ VisitResult Crew::bring_home(const Point& point, VisitResult mine) {
   whole.problem.resize(size_t(length));
   must(MPI_Recv(whole.problem.data(), length, MPI_CHAR, first, kHome, control_, MPI_STATUS_IGNORE));
   return whole;
-}
-
-void Crew::gather_quietly() {
-  MPI_Request request;
-  must(MPI_Ibarrier(control_, &request));
-  wait_quietly(request);
 }
 
 }  // namespace haichi::measure

@@ -35,7 +35,6 @@ class Crew {
   };
   VisitResult take_part(const Order& order);
   VisitResult bring_home(const Point& point, VisitResult mine);
-  void gather_quietly();
   MPI_Comm comm_of(const Point& point) const;
 
   const std::vector<Point>& points_;
