@@ -71,11 +71,13 @@ def up(
 
 @lab_app.command()
 def rate(
-    rate: Annotated[str, typer.Argument(help="Such as 25mbit; 0: none.")], name: Name = "default"
+    rate: Annotated[str, typer.Argument(help="Such as 25mbit; 0: none.")],
+    node: Annotated[str, typer.Option(help="Of this node's link alone, both ways.")] = "",
+    name: Name = "default",
 ) -> None:
-    """Change the rate of every link."""
+    """Change the rate of every link, or of one."""
     with one_line():
-        lab.Lab.load(name).set_rate(rate)
+        lab.Lab.load(name).set_rate(rate, node)
 
 
 class OptionsBeforeProgram(TyperCommand):

@@ -211,10 +211,15 @@ class Lab:
             )
             _tool(*_net(keeper), "sh", "-c", script)
 
-    def set_rate(self, rate: str) -> Lab:
-        """Sets the rate of every node's link, both ways; "0" takes the limit away."""
+    def set_rate(self, rate: str, node: str = "") -> Lab:
+        """Sets the rate of every node's link, or of one's, both ways; "0" takes the limit away."""
         _check_rate(rate)
+        only = self.node(node).name if node else ""
+        if only == self.login.name:
+            raise LabError("the link of login has no limit: name one of the nodes")
         for keeper, device in self._shaped():
+            if only and only not in (keeper.name, device.removeprefix("p-")):
+                continue
             words = [*_net(keeper), "tc", "qdisc"]
             if rate == "0":
                 _quiet([*words, "del", "dev", device, "root"])
@@ -233,7 +238,8 @@ class Lab:
                     "limit",
                     QUEUE,
                 )
-        lab = Lab(self.state, rate, self.nodes, self.switch, self.login)
+        whole = self.rate if only else rate
+        lab = Lab(self.state, whole, self.nodes, self.switch, self.login)
         lab._save()
         return lab
 
