@@ -21,6 +21,7 @@ from haichi.fit.model import Profile
 from haichi.paths import ROOT
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
+from haichi.samples.health import Health
 from haichi.samples.model import Samples
 from haichi.simulation import Machine, Schedule, Simulation
 
@@ -86,6 +87,11 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "haichi.comparison/1",
         Comparison,
         "Printed by `haichi compare A B --json`: two sets of samples, point by point.",
+    ),
+    (
+        "haichi.health/1",
+        Health,
+        "Written by `haichi measure --health --out FILE`.",
     ),
     (
         "haichi.machine/1",

@@ -13,6 +13,7 @@
 #include "measure/listing.h"
 #include "measure/quick.h"
 #include "measure/run/campaign.h"
+#include "measure/run/health_check.h"
 #include "measure/run/launch_record.h"
 #include "measure/run/launches.h"
 #include "measure/run/options.h"
@@ -180,6 +181,7 @@ int measure(const Options& options, std::span<const Measurement> all, double ini
     return kMpiFails;
   }
   set_watch_seconds(options.patience);
+  if (options.health) return check_health(options, *facts);
   return Job(options, *chosen, std::move(*facts), clock_facts()).run();
 }
 

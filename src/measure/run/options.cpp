@@ -13,6 +13,10 @@ void add_options(CLI::App& app, Options& options, std::vector<std::string>& size
                  "Groups, measurements or MPI functions to measure; all without any")
       ->type_name("GROUP|NAME|MPI_FUNCTION");
   app.add_flag("--list", options.list, "Print the catalogue and measure nothing");
+  app.add_flag("--health", options.health,
+               "Say which node or link of this job is slower than its peers; --out writes it as "
+               "JSON (haichi.health/1)")
+      ->excludes("--list");
   app.add_flag("--json", options.json, "The list as JSON")->needs("--list");
   app.add_flag("--quick", options.quick,
                "Only what a profile of the machine is made of, in under a minute");
@@ -73,6 +77,8 @@ bool read_options(int argc, char** argv, bool speaks, Options& options, int& cod
   add_options(app, options, sizes);
   try {
     app.parse(argc, argv);
+    if (options.health && !options.words.empty())
+      throw CLI::ValidationError("--health", "takes no words: '" + options.words[0] + "'");
     for (const std::string& size : sizes) {
       const auto bytes = parse_bytes(size);
       if (!bytes || *bytes < 0 || *bytes > INT32_MAX)

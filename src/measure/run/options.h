@@ -12,7 +12,7 @@ namespace haichi::measure {
 
 struct Options {
   std::vector<std::string> words;  ///< groups, names, MPI functions
-  bool list = false, json = false;
+  bool list = false, json = false, health = false;
   double budget = 0;  ///< seconds; 0: by the number of points
   Goal goal;
   std::vector<int64_t> sizes;  ///< empty: each measurement's own

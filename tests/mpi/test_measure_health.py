@@ -1,0 +1,94 @@
+"""`haichi measure --health` on one node, and what it refuses; on several nodes: tests/lab."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import mpis
+import pytest
+from mpis import BUILD, ROOT, Mpi
+
+SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.health.1.schema.json"
+FINE, SLOW, UNKNOWN, USAGE, CANT_WRITE = 0, 1, 2, 64, 73
+
+
+@pytest.fixture
+def openmpi() -> Mpi:
+    """For more ranks than cores: its ranks yield."""
+    found = next(each for each in mpis.all_mpis() if each.abi == "openmpi")
+    if found.missing or not (BUILD / "bin" / "haichi-measure-openmpi").exists():
+        pytest.skip(found.missing or "no haichi-measure-openmpi in this build")
+    return found
+
+
+def health(mpi: Mpi, ranks: int, *words: str | Path):
+    return mpi.run(ranks, [BUILD / "bin" / f"haichi-measure-{mpi.abi}", "--health", *words])
+
+
+def complaints(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "haichi measure: error" in line]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_one_node_compares_its_ranks(openmpi: Mpi, tmp_path: Path, ranks: int) -> None:
+    out = tmp_path / "health.json"
+    out.write_text('{"schema": "haichi.health/1"}')  # an older one, whose place it may take
+    done = health(openmpi, ranks, "--budget", "40", "--out", out)
+    record = json.loads(out.read_text())
+    jsonschema.validate(record, json.loads(SCHEMA.read_text()))
+    assert record["members"] == "ranks"
+    assert record["names"] == [f"rank {rank}" for rank in range(ranks)]
+    # Ranks share cores here with whatever else runs: either verdict, and the exit code says which.
+    assert done.returncode == (SLOW if record["findings"] else FINE), done.stderr
+    assert (record["verdict"] == "slow") == bool(record["findings"])
+    if not record["findings"]:
+        assert f"one node, and none of its {ranks} ranks is slower" in done.stdout
+    # What no machine changes.
+    aspects = {each["name"]: each for each in record["aspects"]}
+    pairs = {(link["from"], link["to"]) for link in aspects["bandwidth"]["links"]}
+    assert (0, 1) in pairs
+    assert (1, 0) in pairs
+    assert aspects["latency"]["median"] < aspects["bandwidth"]["median"]
+    assert 1e-5 < aspects["compute"]["median"] < 0.1
+    assert len(aspects["copy"]["ranks"]) == ranks
+
+
+def test_one_rank_has_nothing_to_be_compared_with(openmpi: Mpi) -> None:
+    done = health(openmpi, 1)
+    assert done.returncode == UNKNOWN
+    (line,) = complaints(done.stderr)
+    assert "there is one rank" in line
+
+
+def test_too_little_time_says_how_much_would_do(openmpi: Mpi) -> None:
+    done = health(openmpi, 2, "--budget", "0.01")
+    assert done.returncode == UNKNOWN
+    (line,) = complaints(done.stderr)
+    assert "too short for 3 visits" in line
+    assert "--budget" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["ping-pong"], USAGE, "--health: takes no words: 'ping-pong'"),
+        (["--list"], USAGE, "--health"),
+        (["--out", "/nowhere/h.json", "--budget", "5"], CANT_WRITE, "/nowhere/h.json"),
+    ],
+)
+def test_bad_input_is_one_line(openmpi: Mpi, words: list[str], code: int, text: str) -> None:
+    done = health(openmpi, 2, *words)
+    assert done.returncode == code
+    (line,) = complaints(done.stderr)
+    assert text in line
+
+
+def test_samples_are_never_overwritten(openmpi: Mpi, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    out.write_text('{"schema":"haichi.samples/1"}\n')
+    done = health(openmpi, 2, "--out", out)
+    assert done.returncode == CANT_WRITE
+    assert "is there already" in complaints(done.stderr)[0]
+    assert out.read_text() == '{"schema":"haichi.samples/1"}\n'
