@@ -88,7 +88,7 @@ Result<double> agreement(const study::Job& job, const machine::Machine& machine,
 
 Status run(const study::Job& job) {
   const machine::Machine machine = machine_of(job);
-  const collectives::Costs costs = collectives::costs_of(machine);
+  const collectives::Costs costs(machine);
   const auto shape = topology::parse_shape(job.network);
   if (!shape) return tl::unexpected(shape.error());
   auto traffic = Traffic::make(job.placement, *shape, job.seats);

@@ -105,7 +105,7 @@ std::vector<std::pair<double, collectives::Candidate>> kept(collectives::Traffic
                                                             int64_t block) {
   const auto candidates =
       collectives::default_candidates(traffic.placement(), collectives::Kind::all_to_all, true);
-  const auto verdicts = prune(candidates, traffic, collectives::costs_of(machine), block);
+  const auto verdicts = prune(candidates, traffic, collectives::Costs(machine), block);
   std::vector<std::pair<double, collectives::Candidate>> found;
   for (size_t i = 0; i < candidates.size(); ++i)
     if (verdicts[i].kept) found.emplace_back(verdicts[i].seconds, candidates[i]);

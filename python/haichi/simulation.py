@@ -40,6 +40,10 @@ class Machine(Form):
         description="`crossbar`, `fattree:N:T` (N nodes a switch, N/T links up), `torus:AxBx...` "
         "or `mesh:AxBx...`.",
     )
+    seats: list[NonNegativeInt] = Field(
+        default_factory=list,
+        description="The place of each node in it; node n has place n if empty.",
+    )
     send_ns: NonNegativeFloat = Field(200, description="To issue a send, on the rank's processor.")
     receive_ns: NonNegativeFloat = Field(100, description="To post a receive.")
     match_ns: NonNegativeFloat = Field(
@@ -125,7 +129,7 @@ class Simulation(Form):
     haichi: str = Field(description="Release of haichi that wrote it.")
     pattern: str = Field(description="What was simulated: `alltoall`, `hpio`, ...")
     placement: str = Field(description="`BK`, `RR`, or the file, as on the command line.")
-    machine: Machine = Field(description="The machine, without the sweep's value.")
+    machine: Machine = Field(description="The machine's numbers, without the sweep's value.")
     skew_ns: NonNegativeFloat = Field(description="Ranks started within so many nanoseconds.")
     noise: NonNegativeFloat = Field(
         description="Mean share that what a rank's processor did took longer."

@@ -10,33 +10,38 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "collectives/traffic.h"
+#include "machine/local_message.h"
 #include "machine/machine.h"
 
 namespace haichi::collectives {
 
 /// Seconds, bytes, bytes/second. A ping-pong between two nodes gives `latency` (the paper's L) and
 /// the smaller of `port` and `link` (its B0); messages to many at once give `send` and `receive`.
-/// The defaults are those of the simulator (docs/guide/simulation.md says where each is from).
 struct Costs {
-  double latency = 1e-6;        ///< first byte, from node to node
-  double hop = 1e-7;            ///< added for each link between places
-  double local_latency = 2e-7;  ///< from rank to rank inside a node
-  double send = 2e-7;           ///< a rank's work to issue a message
-  double receive = 3e-7;        ///< to post a receive, to match and complete it
-  double copy = 5e9;            ///< memory copy of one rank, bytes read or written once
-  double eager_bytes = 12288;   ///< larger messages are sent by rendezvous
-  double port = 3.4e9;          ///< a node's port, each way
-  double link = 3.4e9;          ///< a link between places
+  /// Those of the machine that is assumed where nothing is known.
+  Costs() : Costs(machine::Machine{}) {}
+  explicit Costs(const machine::Machine& machine);
+
+  double latency;        ///< first byte, from node to node
+  double hop;            ///< added for each link between places
+  double local_latency;  ///< from rank to rank inside a node
+  double send;           ///< a rank's work to issue a message
+  double receive;        ///< to post a receive, to match and complete it
+  double copy;           ///< memory copy of one rank, bytes read or written once
+  double eager_bytes;    ///< larger messages are sent by rendezvous
+  double port;           ///< a node's port, each way
+  double link;           ///< a link between places
+  /// What a message inside a node takes, in place of `local_latency` and copies, where it was
+  /// measured.
+  std::optional<machine::Curve> local = {};
   /// How many times longer a port takes while all ranks send to it at once, as "Simple Spread" does
   /// (paper 004, section 4.2, found it slower than its model). 1: the receiver does not mind.
   double incast = 1;
 };
-
-/// Those of a machine.
-Costs costs_of(const machine::Machine& machine);
 
 /// What the time of an exchange goes to. What is hidden behind something longer does not count.
 enum class Term : uint8_t {
@@ -75,6 +80,7 @@ struct Question {
   double work(double bytes) const { return costs->send + (eager(bytes) ? 1 : 2) * costs->receive; }
   /// Of the same rank: eager messages are copied at both ends, those inside a node at one at least.
   double copies(double bytes, bool local) const {
+    if (local && costs->local) return by_curve(bytes).copies;
     return copy(eager(bytes) ? 2 * bytes : local ? bytes : 0);
   }
   /// Latencies until both ends are done: a rendezvous asks, is granted, sends and is told.
@@ -83,11 +89,17 @@ struct Question {
     return (eager(bytes) ? 1 : kRendezvousWays) * (costs->latency + hops * costs->hop);
   }
   double local_way(double bytes) const {
+    if (costs->local) return by_curve(bytes).latency;
     return (eager(bytes) ? 1 : kRendezvousWays) * costs->local_latency;
   }
   /// Seconds of `messages` of that size, one after the other.
   double on_port(double messages, double bytes) const { return messages * bytes / costs->port; }
   double on_link(double messages, double bytes) const { return messages * bytes / costs->link; }
+
+ private:
+  machine::LocalMessage by_curve(double bytes) const {
+    return machine::local_message(*costs->local, bytes, costs->send + costs->receive);
+  }
 };
 
 }  // namespace haichi::collectives

@@ -56,6 +56,21 @@ TEST(Model, ALargerRadixHasFewerStepsAndMoreMessages) {
   EXPECT_GT(time("bruck(8)"), time("bruck(2)"));
 }
 
+TEST(Model, InsideANodeTheCurveCountsWhereThereIsOne) {
+  machine::Machine machine;
+  const Placement node = placement::block(1, 4);
+  const auto time = [&](int64_t block) {
+    return seconds("ring", node, "crossbar", Costs(machine), block);
+  };
+  const double before = time(1 << 16);
+  machine.curves = {{machine::Place::numa, {{0, 1000, 1e-6, 1e-9}, {1001, 1e6, 1e-5, 2e-9}}}};
+  const double own = (1 << 16) / (machine.copy_gbs * 1e9);  // a rank's own block
+  EXPECT_NEAR(time(1 << 16), 3 * (1e-5 + 2e-9 * (1 << 16)) + own, 1.5e-6);
+  EXPECT_NE(time(1 << 16), before);
+  machine.curves[0].place = machine::Place::network;
+  EXPECT_EQ(time(1 << 16), before);
+}
+
 TEST(Model, TheFullestLinkBoundsWhatIsSentAtOnce) {
   const Costs costs = hockney();
   const Placement nodes = placement::block(8, 1);

@@ -9,6 +9,7 @@
 #include "launch/exec.h"
 #include "launch/simulate_request.h"
 #include "launch/simulate_results.h"
+#include "machine/profile.h"
 
 namespace haichi::launch {
 namespace {
@@ -159,10 +160,10 @@ int simulate_command(Invocation invocation) {
   if (!words.machine.empty()) {
     const auto text = read_file(words.machine);
     if (!text) return refuse(kConfig, text.error().text);
-    auto machine = machine::parse_machine(*text);
-    if (!machine)
-      return refuse(kConfig, fmt::format("{}: {}", words.machine, machine.error().text));
-    request.machine = *std::move(machine);
+    auto profile = machine::parse_profile(*text);
+    if (!profile)
+      return refuse(kConfig, fmt::format("{}: {}", words.machine, profile.error().text));
+    request.machine = std::move(profile->machine);
   }
   if (auto done = read_words(request, words); !done) return refuse(kUsage, done.error().text);
   request.record = !words.record.empty();

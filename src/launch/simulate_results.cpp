@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/version.h"
+#include "machine/profile.h"
 
 namespace haichi::launch {
 namespace {
@@ -12,7 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json machine_as_json(const machine::Machine& machine) {
-  Json fields = {{"schema", machine::kSchema}, {"network", machine.network}};
+  Json fields = {
+      {"schema", machine::kSchema1}, {"network", machine.network}, {"seats", machine.seats}};
   for (const machine::MachineField& field : machine::machine_fields())
     fields[std::string(field.name)] = machine.*field.member;
   return fields;

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#include <nlohmann/json.hpp>
-
 namespace haichi::machine {
 namespace {
 
@@ -53,28 +51,6 @@ Status set_field(Machine& machine, std::string_view name, double value) {
   for (const MachineField& field : kFields)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", field.name);
   return fail(EINVAL, "a machine has no {}; it has {}", name, names);
-}
-
-Result<Machine> parse_machine(std::string_view text) {
-  const auto fields = nlohmann::json::parse(text, nullptr, false);
-  if (!fields.is_object()) return fail(EINVAL, "not a JSON object");
-  if (fields.value("schema", nlohmann::json()) != kSchema)
-    return fail(EINVAL, "no \"schema\": \"{}\"", kSchema);
-  Machine machine;
-  for (const auto& [key, value] : fields.items()) {
-    if (key == "schema") continue;
-    Status done = fail(EINVAL, "{} takes a number", key);
-    if (key == "network" && value.is_string()) {
-      machine.network = value.get<std::string>();
-      done = {};
-    } else if (key == "network") {
-      done = fail(EINVAL, "network takes a text");
-    } else if (value.is_number()) {
-      done = set_field(machine, key, value.get<double>());
-    }
-    if (!done) return tl::unexpected(done.error());
-  }
-  return machine;
 }
 
 }  // namespace haichi::machine

@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "machine/curve.h"
 
 namespace haichi::machine {
-
-inline constexpr std::string_view kSchema = "haichi.machine/1";
 
 /// The defaults are nodes and servers of TSUBAME2.5 as far as paper 000 (Table 1) tells of it;
 /// where each number comes from, or that it is assumed, is in docs/guide/simulation.md. GB are 10^9
@@ -54,6 +53,8 @@ struct Machine {
   /// Names of the numbers that were set by name, each once: the others have their defaults, which
   /// are another machine's.
   std::vector<std::string_view> told = {};
+  /// Of messages, measured: where there is one, it counts in place of latency and copies above.
+  std::vector<Curve> curves = {};
 
   bool tells(std::string_view name) const {
     return std::find(told.begin(), told.end(), name) != told.end();
@@ -76,9 +77,5 @@ std::span<const MachineField> machine_fields();
 /// of range, and changes nothing then. The largest value is 10^9: what is meant are nanoseconds and
 /// GB/s.
 Status set_field(Machine& machine, std::string_view name, double value);
-
-/// Reads a machine from JSON: "schema": "haichi.machine/1" and any of the keys; what is left out
-/// has its default. Fails with EINVAL and a reason.
-Result<Machine> parse_machine(std::string_view text);
 
 }  // namespace haichi::machine

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "placement/nearness.h"
+
 namespace haichi::measure {
 namespace {
 
@@ -19,9 +21,7 @@ class Distances {
     const auto* one = bound(a);
     const auto* other = bound(b);
     if (one == nullptr || other == nullptr) return kNode;
-    if (one->cores == 1 && other->cores == 1 && one->core == other->core) return kCore;
-    const bool known = one->numa_node >= 0 && other->numa_node >= 0;
-    return known && one->numa_node == other->numa_node ? kNuma : kNode;
+    return Distance(placement::nearness(*one, *other));
   }
 
  private:

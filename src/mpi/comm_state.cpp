@@ -150,7 +150,7 @@ Status CommState::predict_by(const machine::Machine& machine) {
   auto traffic = collectives::Traffic::make(placement, *shape, *taken);
   if (!traffic) return tl::unexpected(traffic.error());
   model_.emplace(
-      Model{collectives::costs_of(machine), *std::move(traffic), collectives::kPruneFactor});
+      Model{collectives::Costs(machine), *std::move(traffic), collectives::kPruneFactor});
   return {};
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "placement/json_text.h"
+#include "base/json_text.h"
 
 namespace haichi::placement {
 namespace {

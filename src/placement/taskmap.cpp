@@ -1,8 +1,8 @@
 // Task maps (Flux RFC 34) and PMI process mappings: both list blocks of nodes in rank order.
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "placement/formats.h"
-#include "placement/json_text.h"
 #include "placement/scanner.h"
 
 namespace haichi::placement {

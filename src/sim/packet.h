@@ -28,13 +28,14 @@ struct Packet {
   bool first = false;  ///< surely nothing of this pair was sent before it
 };
 
-/// Puts a request into the queue of a link, which is ordered by time. A word has no bytes to speak
-/// of and waits for no others'. But it matches like a message: it goes the messages' way and
-/// overtakes none of its own two ranks; its time is set to theirs if it would.
+/// Puts a packet into a queue that is ordered by time. What has less to wait for than those before
+/// it gets ahead of them: a request, which has no bytes to speak of, on a link; a small message
+/// inside a node. But messages match in their order: it overtakes none of its own two ranks; its
+/// time is set to theirs if it would.
 ///
 /// Where many ranks ask at once the queue is long, so it is looked through only if something of the
 /// pair may be in it.
-inline void insert_request(std::deque<Packet>& queue, Packet packet) {
+inline void insert_in_order(std::deque<Packet>& queue, Packet packet) {
   const auto later = [](Time time, const Packet& each) { return time < each.time; };
   const auto in_time = std::upper_bound(queue.begin(), queue.end(), packet.time, later);
   auto at = packet.first ? in_time : queue.end();

@@ -24,7 +24,7 @@ std::vector<std::pair<Time, int>> times_and_sources(const std::deque<Packet>& qu
 TEST(Packet, ARequestPassesTheMessagesOfOthers) {
   for (const bool first : {true, false}) {
     std::deque<Packet> queue = {message(10, 0, 9), message(20, 1, 9), message(30, 2, 9)};
-    insert_request(queue, request(20, 3, 9, first));
+    insert_in_order(queue, request(20, 3, 9, first));
     EXPECT_THAT(times_and_sources(queue), ElementsAre(std::pair(10, 0), std::pair(20, 1),
                                                       std::pair(20, 3), std::pair(30, 2)));
   }
@@ -32,7 +32,7 @@ TEST(Packet, ARequestPassesTheMessagesOfOthers) {
 
 TEST(Packet, ARequestOvertakesNoneOfItsOwnTwoRanks) {
   std::deque<Packet> queue = {message(10, 0, 9), message(20, 1, 9), message(30, 2, 9)};
-  insert_request(queue, request(5, 1, 9, false));
+  insert_in_order(queue, request(5, 1, 9, false));
   EXPECT_THAT(times_and_sources(queue),
               ElementsAre(std::pair(10, 0), std::pair(20, 1), std::pair(20, 1), std::pair(30, 2)));
   EXPECT_EQ(queue[2].kind, Packet::Kind::request);

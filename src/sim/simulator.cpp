@@ -12,6 +12,7 @@
 #include "sim/event_queue.h"
 #include "sim/exchange_log.h"
 #include "sim/matching.h"
+#include "sim/message_costs.h"
 #include "sim/network.h"
 #include "sim/node_meetings.h"
 #include "sim/packet.h"
@@ -38,6 +39,7 @@ class Run {
       const std::vector<Schedule*>& schedules, const Options& options)
       : placement_(placement),
         machine_(machine),
+        costs_(placement, machine),
         network_(network),
         options_(options),
         ranks_(schedules.size()),
@@ -158,7 +160,7 @@ class Run {
       case Step::Kind::copy:
         rank.pending = false;
         note_exchange(r, rank, rank.step.from.size);
-        use_processor(r, copy_time(rank.step.from.size));
+        use_processor(r, costs_.copy(rank.step.from.size));
         return {};
       case Step::Kind::wait:
         wait(r, rank);
@@ -204,8 +206,6 @@ class Run {
     rank.processor_free = std::max(now_, rank.processor_free) + work;
     return rank.processor_free;
   }
-  Time copy_time(int64_t bytes) const { return transfer_time(bytes, machine_.copy_gbs); }
-  bool eager(int64_t bytes) const { return double(bytes) <= machine_.eager_bytes; }
 
   Status begin_send(int r, RankState& rank) {
     const int64_t bytes = rank.step.from.size;
@@ -218,7 +218,7 @@ class Run {
       return {};
     }
     rank.state = State::issuing;
-    const Time copy = eager(bytes) ? copy_time(bytes) : 0;
+    const Time copy = costs_.eager(bytes) ? costs_.eager_copy(r, rank.step.peer, bytes) : 0;
     events_.set(uint32_t(r), use_processor(r, from_nanoseconds(machine_.send_ns) + copy));
     return {};
   }
@@ -242,7 +242,7 @@ class Run {
     const int peer = rank.step.peer;
     const auto round = int32_t(rank.step.round);
     Packet packet{now_, rank.step.from.size, r, peer, kEager, Packet::Kind::eager};
-    if (!eager(packet.bytes)) {
+    if (!costs_.eager(packet.bytes)) {
       packet.kind = Packet::Kind::request;
       packet.rendezvous = remember(round);
       ++rank.outstanding;
@@ -397,10 +397,7 @@ class Run {
 
   int node_of_target(const Packet& packet) const { return placement_.node_of(packet.target); }
 
-  Time latency(int a, int b) const {
-    return from_nanoseconds(placement_.same_node(a, b) ? machine_.local_latency_ns
-                                                       : machine_.latency_ns);
-  }
+  Time word_latency(int a, int b) const { return costs_.latency(a, b, 0); }
 
   // The packet's first byte is before the link, and its last will be at `tail`. Returns when the
   // last byte has left the link's near end.
@@ -422,15 +419,15 @@ class Run {
   Time ask(int link, Packet packet) {
     std::deque<Packet>& queue = links_[size_t(link)];
     packet.time = now_ + network_.links()[size_t(link)].latency;
-    insert_request(queue, packet);
+    insert_in_order(queue, packet);
     events_.set(link_actor(link), queue.front().time);
     return now_;
   }
 
   void send_local(Packet packet) {
-    packet.time = now_ + from_nanoseconds(machine_.local_latency_ns);
-    local_.push_back(packet);
-    if (local_.size() == 1) events_.set(local_actor(), packet.time);
+    packet.time = now_ + costs_.latency(packet.source, packet.target, packet.bytes);
+    insert_in_order(local_, packet);
+    events_.set(local_actor(), local_.front().time);
   }
 
   // The words that answer have nothing to overtake: they take the latency alone.
@@ -465,8 +462,9 @@ class Run {
   Status deliver(const Packet& packet) {
     const int r = packet.target;
     const bool is_eager = packet.kind == Packet::Kind::eager;
-    const Time done = use_processor(
-        r, from_nanoseconds(machine_.match_ns) + (is_eager ? copy_time(packet.bytes) : 0));
+    const Time done =
+        use_processor(r, from_nanoseconds(machine_.match_ns) +
+                             (is_eager ? costs_.eager_copy(packet.source, r, packet.bytes) : 0));
     if (packet.kind == Packet::Kind::data) {
       complete(packet, rendezvous_[size_t(packet.rendezvous)].receive_round, done);
       finish_rendezvous(packet, done);
@@ -491,18 +489,19 @@ class Run {
   void grant(Packet packet, int32_t receive_round) {
     rendezvous_[size_t(packet.rendezvous)].receive_round = receive_round;
     if (placement_.same_node(packet.source, packet.target)) {
-      const Time done = use_processor(packet.target, copy_time(packet.bytes));
+      const Time done =
+          use_processor(packet.target, costs_.fetch(packet.source, packet.target, packet.bytes));
       complete(packet, receive_round, done);
       finish_rendezvous(packet, done);
       return;
     }
     packet.kind = Packet::Kind::grant;
-    send_word(packet, packet.time + latency(packet.source, packet.target));
+    send_word(packet, packet.time + word_latency(packet.source, packet.target));
   }
 
   void finish_rendezvous(Packet packet, Time done) {
     packet.kind = Packet::Kind::done;
-    send_word(packet, done + latency(packet.source, packet.target));
+    send_word(packet, done + word_latency(packet.source, packet.target));
   }
 
   // The receive is complete once the processor is done with it.
@@ -563,6 +562,7 @@ class Run {
 
   const placement::Placement& placement_;
   const Machine& machine_;
+  const MessageCosts costs_;
   const Network& network_;
   const Options& options_;
   std::vector<RankState> ranks_;

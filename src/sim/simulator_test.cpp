@@ -214,6 +214,48 @@ TEST(Simulator, AnObserverSeesEveryMessage) {
   EXPECT_EQ(outcome->network_bytes, 500);
 }
 
+// 1 us and 2 ns a byte up to 1000 bytes, 3 us and 1 ns a byte above.
+Machine with_curve(machine::Place place = machine::Place::node) {
+  Machine machine = plain();
+  machine.curves.push_back({place, {{0, 1000, 1e-6, 2e-9}, {1000, 9000, 3e-6, 1e-9}}});
+  return machine;
+}
+
+TEST(Simulator, AMessageInsideANodeTakesWhatTheCurveSays) {
+  const Placement node = placement::block(1, 2);
+  const Machine machine = with_curve();
+  // The receiver posts while the sender works. Eager: both copy half of the 1000 ns.
+  EXPECT_EQ(finish(node, machine, {{send(1, 500)}, {receive(0, 500)}}), (Times{600, 2000}));
+  // By rendezvous the receiver copies, and the word back takes what one without bytes does.
+  EXPECT_EQ(finish(node, machine, {{send(1, 5000)}, {receive(0, 5000)}}), (Times{8850, 8000}));
+  // Between nodes it says nothing.
+  EXPECT_EQ(finish(placement::block(2, 1), machine, {{send(1, 500)}, {receive(0, 500)}}),
+            (Times{600, 1650}));
+}
+
+TEST(Simulator, TheCurveIsThatOfThePlaceOfTheTwoRanks) {
+  Machine machine = with_curve();
+  machine.curves.push_back({machine::Place::core, {{0, 1000, 7e-6, 0}}});
+  Placement node = placement::block(1, 3);
+  node.set_places({{0, 1, 0}, {0, 1, 0}, {1, 1, 0}});
+  EXPECT_EQ(finish(node, machine, {{send(1, 100)}, {receive(0, 100)}, {}})[1], 7000);
+  EXPECT_EQ(finish(node, machine, {{send(2, 100)}, {}, {receive(0, 100)}})[2], 1200);
+}
+
+TEST(Simulator, InsideANodeASmallMessageOvertakesNoneOfItsPair) {
+  Machine machine = with_curve();
+  machine.curves[0].pieces = {{0, 10, 1e-6, 0}, {10, 1000, 9e-6, 0}};
+  const Placement node = placement::block(1, 3);
+  // Rank 2's small message is there long before rank 0's, which keep their order: a mismatch of
+  // sizes would say if not.
+  const auto times = finish(node, machine,
+                            {{send(1, 900), send(1, 5)},
+                             {receive(2, 5), receive(0, 900, 1), receive(0, 5, 1), wait(0)},
+                             {send(1, 5)}});
+  ASSERT_EQ(times.size(), 3u);
+  EXPECT_GE(times[1], 9000);
+}
+
 TEST(Simulator, NamesWhatIsWrong) {
   const Placement two = placement::block(2, 1);
   const auto code = [&](const std::vector<Steps>& steps, int window = 0) {

@@ -232,6 +232,28 @@ def test_a_trace_is_a_report_like_that_of_a_real_run(tmp_path: Path) -> None:
     assert {e["name"] for e in slices} >= {"Exchange", "Read", "Write", "hpio"}
 
 
+def test_a_profile_of_measurements_says_what_messages_inside_a_node_take(tmp_path: Path) -> None:
+    """One way from rank to rank is what its curve says, on both sides of a change of protocol."""
+    file = tmp_path / "profile.json"
+    pieces = [
+        {"from": 0, "to": 4096, "latency_s": 2e-6, "s_per_byte": 1e-9},
+        {"from": 4096, "to": 1 << 20, "latency_s": 2e-5, "s_per_byte": 5e-10},
+    ]
+    profile = {
+        "schema": "haichi.machine/2",
+        "numbers": {"eager_bytes": {"value": 4096, "from": "ping-pong"}},
+        "curves": [{"name": "ping-pong", "place": "node", "pieces": pieces}],
+    }
+    file.write_text(json.dumps(profile))
+    for size, seconds in ((1000, 3e-6), (4096, 6.096e-6), (65536, 5.2768e-5)):
+        words = ("--nodes", "1", "--ppn", "2", "--bytes", size)
+        (row,) = document(*words, "--machine", file, pattern="shift")["results"]
+        (without,) = document(*words, pattern="shift")["results"]
+        # Beside it a receive is posted, or a word comes back.
+        assert row["mean_us"] == pytest.approx(seconds * 1e6, rel=0.04)
+        assert without["mean_us"] < seconds * 1e6 / 2
+
+
 def test_a_machine_and_a_simulation_follow_their_schemas() -> None:
     found = document("--nodes", "2", "--region-count", "9", "--sweep", "ppn=1,2", pattern="hpio")
     follows("haichi.simulation/1", found)
@@ -268,7 +290,7 @@ def test_what_a_server_does_at_a_handover_decides_between_the_layouts() -> None:
         (("alltoall", "--nodes", "9", "--set", "network=mesh:2x4"), USAGE, "has 8 places for 9"),
         (("alltoall", "--nodes", "2", "--sweep", "window=1,-1"), USAGE, "--sweep window=1,-1: win"),
         (("alltoall", "--nodes", "2", "--machine", "/no"), CONFIG, "cannot open /no"),
-        (("alltoall", "--nodes", "2", "--machine", __file__), CONFIG, "not a JSON object"),
+        (("alltoall", "--nodes", "2", "--machine", __file__), CONFIG, "not JSON: parse error"),
         (("alltoall", "--nodes", "2", "--layout", "packed"), USAGE, "alltoall has no layout; it"),
         (("alltoall", "--nodes", "2", "--sweep", "region-size=1,2"), USAGE, "no region-size; it"),
         (("hpio", "--nodes", "2", "--layout", "up"), USAGE, "--layout takes all, roundrobin,"),
@@ -301,7 +323,14 @@ def test_says_what_is_wrong(words: tuple[str, ...], code: int, text: str) -> Non
 @pytest.mark.parametrize(
     ("machine", "text"),
     [
-        ("{}", 'no "schema": "haichi.machine/1"'),
+        ("{}", '"schema" is left out, not "haichi.machine/2" or "haichi.machine/1"'),
+        ("[]", "not a JSON object; `haichi fit` writes such a file anew"),
+        ('{"schema": "haichi.machine/3"}', '"schema" is "haichi.machine/3"'),
+        ('{"schema": "haichi.machine/2", "numbers": {"send_ns": {"value": -1}}}', "from 0"),
+        (
+            '{"schema": "haichi.machine/2", "curves": [{"place": "node", "bytes": [8, 8]}]}',
+            "curves[0].bytes takes ascending numbers",
+        ),
         ('{"schema": "haichi.machine/1", "out_gbs": "3"}', "out_gbs takes a number"),
         ('{"schema": "haichi.machine/1", "network": 3}', "network takes a text"),
         ('{"schema": "haichi.machine/1", "latency_ns": -1}', "latency_ns takes a number from 0"),

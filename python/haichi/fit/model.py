@@ -221,6 +221,9 @@ class Profile(Part):
         description="Of the whole; what a number says of itself counts before it."
     )
     network: str = Field("crossbar", description="As in `haichi.machine/1`.")
+    seats: list[NonNegativeInt] | None = Field(
+        None, description="The place of each node in it; node n has place n if left out."
+    )
     numbers: dict[NumberName, Number] = Field(
         description="Those of `haichi.machine/1`; one that is not known is left out, and a reader "
         "takes its default."

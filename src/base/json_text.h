@@ -1,4 +1,4 @@
-// JSON as the readers of placements need it: failures as values, numbers without surprises.
+// JSON as readers of small files need it: failures as values, numbers without surprises.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace haichi::placement {
+namespace haichi {
 
 /// Parses a whole text. The error (EINVAL) gives line and column; no exception leaves.
 Result<nlohmann::json> parse_json(std::string_view text);
@@ -22,4 +22,4 @@ std::string quoted(const std::string& text);
 /// The value if it is a JSON integer that fits an int; neither 1.0 nor true is one.
 std::optional<int> whole_number(const nlohmann::json& value);
 
-}  // namespace haichi::placement
+}  // namespace haichi

@@ -1,10 +1,10 @@
-#include "placement/json_text.h"
+#include "base/json_text.h"
 
 #include <cerrno>
 #include <climits>
 #include <nlohmann/json.hpp>
 
-namespace haichi::placement {
+namespace haichi {
 namespace {
 
 using nlohmann::json;
@@ -51,4 +51,4 @@ std::optional<int> whole_number(const json& value) {
   return std::nullopt;
 }
 
-}  // namespace haichi::placement
+}  // namespace haichi
