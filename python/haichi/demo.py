@@ -28,8 +28,8 @@ from haichi.figures.places import Place, temporary_lab, temporary_machine
 from haichi.figures.trial import BY_HAND, DEFAULT, STOCK, choice
 from haichi.lab import LabError
 from haichi.report import html
-from haichi.report.cli import write_text
 from haichi.report.load import ReportError, load
+from haichi.report.output import write_text
 from haichi.report.summary import summarize
 
 BAD_INPUT, INVALID = 2, 1

@@ -53,7 +53,7 @@ usage: ./haichi COMMAND
   compare   ./haichi compare -- mpiexec -n 16 ./app ARGS…    your program without and with haichi
             ./haichi compare A B    where samples of B are slower than those of A
   lab       a cluster of network namespaces: up, run, down
-  report    print a run report, make its page and its trace
+  report    print a run report or samples, make their page or a trace
   explain   how the algorithms of a run's collectives were chosen
   export    what was chosen, as rules that the MPI library reads without haichi
   fit       ./haichi fit SAMPLES… -o machine.json    the profile of a machine that was measured

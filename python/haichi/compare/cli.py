@@ -17,8 +17,8 @@ from haichi.compare.program import compare_ways
 from haichi.compare.samples import ALPHA, AT_LEAST, compare_sets
 from haichi.compare.sets import Set, read_set, two_sets
 from haichi.compare.show import print_comparison
-from haichi.report.cli import WIDTH_OF_FILES, write_text
 from haichi.report.load import ReportError
+from haichi.report.output import WIDTH_OF_FILES, write_text
 
 BAD_INPUT, SLOWER = 2, 1
 SAMPLES, PROGRAM = "Samples", "A program"

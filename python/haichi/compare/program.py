@@ -18,9 +18,9 @@ from haichi.compare.launcher_line import Unclear, with_haichi
 from haichi.compare.result import Runs, headline
 from haichi.figures import record
 from haichi.report import html
-from haichi.report.cli import write_text
 from haichi.report.findings import findings
 from haichi.report.load import ReportError, load
+from haichi.report.output import write_text
 from haichi.report.summary import Run, summarize
 from haichi.report.units import format_bytes, format_seconds, plural
 

@@ -12,8 +12,8 @@ import typer
 from haichi.export import mpich, openmpi, ucc
 from haichi.export.known import Kind, read
 from haichi.export.rules import Candidate, Own, Rule, rules
-from haichi.report.cli import write_text
 from haichi.report.load import ReportError
+from haichi.report.output import write_text
 from haichi.report.units import printable
 
 BAD_INPUT = 2

@@ -14,8 +14,8 @@ from haichi.fit.gather import gather
 from haichi.fit.model import NumberName, Profile
 from haichi.fit.profile import fit as make
 from haichi.fit.text import print_fit
-from haichi.report.cli import WIDTH_OF_FILES, write_text
 from haichi.report.load import ReportError
+from haichi.report.output import WIDTH_OF_FILES, write_text
 from haichi.samples.read import read
 
 BAD_INPUT = 2

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -14,22 +12,27 @@ from rich.console import Console
 from haichi.report import html, perfetto
 from haichi.report.load import ReportError, load
 from haichi.report.logs import last_left
+from haichi.report.output import WIDTH_OF_FILES, write_text
 from haichi.report.summary import summarize
 from haichi.report.text import print_runs
-from haichi.report.units import format_bytes, printable
+from haichi.report.units import printable
+from haichi.samples.read import is_samples
+from haichi.samples.report import report_samples
 
 BAD_INPUT = 2
-WIDTH_OF_FILES = 200  # columns: where nobody sees the edge, no cell of a table is cut
 
 
 def report(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE", help="Reports that runs wrote (HAICHI_REPORT=FILE)."),
+        typer.Argument(
+            metavar="FILE",
+            help="Reports that runs wrote (HAICHI_REPORT=FILE), or samples of haichi measure.",
+        ),
     ],
     html_file: Annotated[
         Path | None,
-        typer.Option("--html", metavar="OUT", help="Write one self-contained HTML page."),
+        typer.Option("--html", "-o", metavar="OUT", help="Write one self-contained HTML page."),
     ] = None,
     perfetto_file: Annotated[
         Path | None,
@@ -39,13 +42,17 @@ def report(
         bool, typer.Option("--json", help="Print the figures as JSON (haichi.summary/1).")
     ] = False,
 ) -> None:
-    """Show what haichi did in a run, why, and what it cost; compare several runs.
+    """Show what haichi did in a run, why, and what it cost; compare several runs. Of samples, show
+    what MPI does on the machine, and what is odd there.
 
     Prints text unless an output file or --json is asked for.
 
     Exit code 2: a file could not be read or written.
     """
     try:
+        if any(is_samples(path) for path in files):
+            report_samples(files, html_file, of_runs=bool(perfetto_file or as_json))
+            return
         runs, summary = summarize(files, [load(path) for path in files])
         for path in files:
             tell_of_later_logs(path)
@@ -71,28 +78,3 @@ def tell_of_later_logs(path: Path) -> None:
             f"{printable(str(path))} is of an earlier run: a later one that was cut short, or goes "
             f"on, has left {printable(str(logs[0]))}; name that to see it\n"
         )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes `path` through a temporary file beside it, and says so on standard error.
-
-    Raises:
-        ReportError: it cannot be written; what was there before is untouched.
-    """
-    data = text.encode("utf-8", "backslashreplace")
-    name = printable(str(path))
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        reason = (error.strerror or str(error)).lower()
-        raise ReportError(f"{name}: {reason}; choose a path that can be written") from None
-    sys.stderr.write(f"wrote {name} ({format_bytes(len(data))})\n")

@@ -13,10 +13,10 @@ from rich.table import Table
 from haichi.report.choices import chosen, median_of, title, verdict
 from haichi.report.load import ReportError, load
 from haichi.report.model import Candidate, Collective, Report
+from haichi.report.output import WIDTH_OF_FILES
 from haichi.report.units import format_seconds, printable
 
 BAD_INPUT = 2
-WIDTH_OF_FILES = 200  # columns: where nobody sees the edge, no cell of a table is cut
 
 
 def explain(

@@ -32,8 +32,8 @@ class Launch(BaseModel):
     launch: int = Field(description="Number of the launch in this file, from 1.")
     repetition: int = Field(
         1,
-        description="Which of the launches of `--launches` it is, from 1: one that goes on with what "
-        "another has left (`--resume`) has its number.",
+        description="Which of the launches of `--launches` it is, from 1: one that goes on with "
+        "what another has left (`--resume`) has its number.",
     )
     haichi: str = Field(description="Version.")
     started: str = Field(description="UTC, ISO 8601.")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from haichi.report import cli
+from haichi.report import output
 
 PROGRAM = (
     "import typer; from haichi.report.cli import report; app = typer.Typer(); "
@@ -19,7 +19,7 @@ PROGRAM = (
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    source = Path(cli.__file__).parents[2]
+    source = Path(output.__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(source), "COLUMNS": "60"}
     return subprocess.run(
         [sys.executable, "-c", PROGRAM, *map(str, words)],
@@ -127,9 +127,9 @@ def test_a_full_disk_leaves_the_old_page(tmp_path: Path, monkeypatch: pytest.Mon
             self.file.write(data[:3])
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cli.os, "fdopen", lambda handle, _: Full(handle))
-    with pytest.raises(cli.ReportError, match="no space left on device"):
-        cli.write_text(page, "new text")
+    monkeypatch.setattr(output.os, "fdopen", lambda handle, _: Full(handle))
+    with pytest.raises(output.ReportError, match="no space left on device"):
+        output.write_text(page, "new text")
     assert page.read_text() == "old"
     assert list(tmp_path.iterdir()) == [page]
 

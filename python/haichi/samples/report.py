@@ -1,0 +1,81 @@
+"""`haichi report` of samples: what stands out as text, or all of it as a page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from haichi.report.load import ReportError
+from haichi.report.output import WIDTH_OF_FILES, write_text
+from haichi.report.units import format_bytes, format_seconds, plural
+from haichi.samples.odd import cautions, findings
+from haichi.samples.page import page
+from haichi.samples.read import read
+from haichi.samples.view import Job, jobs
+
+
+def report_samples(files: Sequence[Path], html_file: Path | None, *, of_runs: bool) -> None:
+    """Writes the page of some samples files, or prints what they say. `of_runs`: something was
+    asked for that only reports of runs have.
+
+    Raises:
+        ReportError: a file can't be read, or the page not written; or `of_runs`.
+    """
+    if of_runs:
+        raise ReportError(
+            "--json and --perfetto are for reports of runs; samples are JSON lines already, and "
+            "--html makes their page"
+        )
+    found = [job for job in jobs([read(path) for path in files]) if job.values]
+    if not found:
+        raise ReportError(f"{files[0]}: has no point yet; measure longer, or go on with --resume")
+    if html_file:
+        write_text(html_file, page(found))
+        return
+    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
+    console = Console(highlight=False, width=width)
+    for job in found:
+        _print(console, job)
+
+
+def _print(console: Console, job: Job) -> None:
+    launch = job.launch
+    under = ", haichi underneath" if launch.under else ""
+    console.print(f"{job.library}{under}", markup=False, style="bold")
+    console.print(
+        f"{plural(launch.job_ranks, 'rank')} on {plural(len(launch.node_names), 'node')}, "
+        f"{plural(len(job.values), 'point')}, started {launch.started}",
+        markup=False,
+    )
+    for caution in cautions(job):
+        console.print(f"! {caution}", markup=False, soft_wrap=True)
+    console.print(_table(job))
+    console.print("What is odd here:")
+    for finding in findings(job):
+        console.print(f"- {finding.words}  [{finding.point}]", markup=False, soft_wrap=True)
+
+
+def _table(job: Job) -> Table:
+    """Each group's measurements by their number of points and the range of their medians."""
+    table = Table("group")
+    for heading in ("measurements", "points", "shortest", "longest", "largest size"):
+        table.add_column(heading, justify="right")
+    for group in dict.fromkeys(each.group for each in job.descriptions.values()):
+        names = set(job.names(group))
+        values = [value for key, value in job.values.items() if key[0] in names]
+        if values:
+            medians = [value.median for value in values]
+            size = max(value.bytes for value in values)
+            table.add_row(
+                group,
+                str(len(names)),
+                str(len(values)),
+                format_seconds(min(medians)),
+                format_seconds(max(medians)),
+                format_bytes(size) if size else "–",
+            )
+    return table

@@ -1,0 +1,154 @@
+"""Samples files as the page shows them: launches alike put together, each point one value."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from haichi.samples.model import Description, Launch, Left, Point
+from haichi.samples.read import SamplesFile
+
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measurement at one placement class and size. Times are in seconds."""
+
+    name: str
+    place: str
+    bytes: int
+    median: float
+    """Of launches' medians, where there are several launches."""
+    low: float | None
+    """Its interval: of the samples of one launch, or the launches' range; None if too few."""
+    high: float | None
+    mean: float
+    first: float
+    samples: int
+    narrow: bool
+    ranks: tuple[int, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        """Bytes per second."""
+        return self.bytes / self.median if self.median > 0 else 0.0
+
+    def point(self) -> str:
+        """What a reader finds it by in the file."""
+        size = f", {self.bytes} bytes" if self.bytes else ""
+        return f"{self.name}, {self.place}{size}"
+
+    def above(self, other: Value, factor: float) -> bool:
+        """Whether it took `factor` times as long or longer, and the intervals are apart."""
+        if None in (self.low, other.high):
+            return False
+        assert self.low is not None and other.high is not None
+        return self.median >= factor * other.median and self.low > other.high
+
+
+@dataclass
+class Job:
+    """Launches of one MPI library on the same placement, haichi underneath all of them or none."""
+
+    launches: list[Launch]
+    descriptions: dict[str, Description] = field(default_factory=dict)
+    values: dict[Key, Value] = field(default_factory=dict)
+    pairs: dict[tuple[str, int], list[Value]] = field(default_factory=dict)
+    """By measurement and size, where several pairs of ranks have been measured."""
+    left: list[Left] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+
+    @property
+    def launch(self) -> Launch:
+        """What all have in common, by the first."""
+        return self.launches[0]
+
+    @property
+    def library(self) -> str:
+        """Name and version, on one line."""
+        return " ".join(self.launch.library.split())
+
+    def curve(self, name: str, place: str | None = None) -> list[Value]:
+        """The values of a measurement by size; at the farthest placement class unless told."""
+        place = place or next(iter(self.places(name)), None)
+        found = [v for k, v in self.values.items() if k[0] == name and k[1] == place]
+        return sorted(found, key=lambda value: value.bytes)
+
+    def places(self, name: str) -> list[str]:
+        """The classes at which a measurement was made, the farthest first."""
+        order = ("network", "node", "numa", "core", "all")
+        found = {key[1] for key in self.values if key[0] == name}
+        return sorted(found, key=lambda place: order.index(place) if place in order else 9)
+
+    def at(self, name: str, size: int = 0) -> Value | None:
+        """One value, at the farthest class."""
+        return next((value for value in self.curve(name) if value.bytes == size), None)
+
+    def names(self, *groups: str) -> list[str]:
+        """The measurements of these groups that have values, in the alphabet's order."""
+        have = {key[0] for key in self.values}
+        return sorted(n for n, d in self.descriptions.items() if d.group in groups and n in have)
+
+
+def jobs(files: Iterable[SamplesFile]) -> list[Job]:
+    """The files' launches, put together where they are alike."""
+    found: dict[tuple[object, ...], Job] = {}
+    points: dict[tuple[object, ...], list[Point]] = defaultdict(list)
+    for file in files:
+        kinds = {launch.launch: _alike(launch) for launch in file.launches}
+        for launch in file.launches:
+            job = found.setdefault(kinds[launch.launch], Job([]))
+            job.launches.append(launch)
+            if str(file.path) not in job.files:
+                job.files.append(str(file.path))
+                job.cut += [str(file.path)] if file.cut else []
+            job.descriptions |= file.descriptions
+        for point in file.points:
+            points[kinds[file.launch_of(point).launch]].append(point)
+        for left in file.left:
+            found[kinds[file.launch_of(left).launch]].left.append(left)
+    for kind, job in found.items():
+        _fill(job, points[kind])
+    return list(found.values())
+
+
+def _alike(launch: Launch) -> tuple[object, ...]:
+    return (launch.library, launch.under, *launch.nodes_of_ranks, *launch.node_names)
+
+
+def _fill(job: Job, points: Sequence[Point]) -> None:
+    together: dict[tuple[Key, tuple[int, ...]], list[Point]] = defaultdict(list)
+    for point in points:
+        if point.median > 0:
+            key = (point.name, point.place, point.bytes)
+            together[key, tuple(point.ranks or ())].append(point)
+    pairs: dict[tuple[str, int], list[Value]] = defaultdict(list)
+    for (key, ranks), each in together.items():
+        value = _value(key, ranks, each)
+        if ranks:
+            pairs[key[0], key[2]].append(value)
+        known = job.values.get(key)
+        # Of several pairs of a class the slowest stands for it: what is odd is to be seen.
+        if known is None or known.median < value.median:
+            job.values[key] = value
+    job.pairs = {key: values for key, values in pairs.items() if len(values) > 1}
+
+
+def _value(key: Key, ranks: tuple[int, ...], points: Sequence[Point]) -> Value:
+    medians = [point.median for point in points]
+    one = points[0] if len(points) == 1 else None
+    return Value(
+        *key,
+        median=statistics.median(medians),
+        low=one.median_low if one else min(medians),
+        high=one.median_high if one else max(medians),
+        mean=statistics.median(point.mean for point in points),
+        first=statistics.median(point.first for point in points),
+        samples=sum(point.samples for point in points),
+        narrow=all(point.narrow for point in points),
+        ranks=ranks,
+    )
