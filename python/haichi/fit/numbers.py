@@ -191,7 +191,9 @@ def _eager(result: Numbers, curves: Iterable[Fitted]) -> None:
                 f"becomes {step:.2f} times dearer",
             )
             return
-    _lack(result, "eager_bytes", f"no samples of {PING_PONG} with a change of protocol in them")
+    _lack(
+        result, "eager_bytes", f"{PING_PONG} shows no size from which it is {STEP:g} times dearer"
+    )
 
 
 def _storage(result: Numbers, storage: StorageCosts | None) -> None:

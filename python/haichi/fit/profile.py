@@ -12,7 +12,7 @@ from haichi.fit.model import LogGP, Made, Number, NumberName, Profile, Signature
 from haichi.fit.numbers import numbers
 from haichi.report.load import ReportError
 
-WHAT_TO_MEASURE = "mpiexec -n 4 haichi measure --quick"
+WHAT_TO_MEASURE = "mpiexec -n 2 haichi measure --quick"
 
 
 @dataclass(frozen=True)
