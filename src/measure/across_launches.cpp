@@ -15,7 +15,15 @@ namespace {
 using Json = nlohmann::json;
 constexpr double kMicro = 1e6;
 
-using Key = std::tuple<std::string, std::string, int64_t>;  // name, place, bytes
+using Key = std::tuple<std::string, std::string, int64_t>;  // name, place with the variant, bytes
+
+// With what is not usual about the point.
+std::string place_of(const Json& point) {
+  const std::string place = point.value("place", "");
+  if (point.value("usual", true)) return place;
+  if (point.value("buffers", "hot") == "cold") return place + " cold";
+  return place + (point.value("start", "") == "back to back" ? " back to back" : " isolated");
+}
 
 std::map<Key, std::vector<double>> medians_of(std::string_view samples) {
   std::map<Key, std::vector<double>> medians;
@@ -25,8 +33,8 @@ std::map<Key, std::vector<double>> medians_of(std::string_view samples) {
     samples.remove_prefix(end == samples.npos ? samples.size() : end + 1);
     // A line that a kill has cut off is none.
     if (!line.is_object() || line.value("kind", "") != "point") continue;
-    medians[{line.value("name", ""), line.value("place", ""), line.value("bytes", int64_t{0})}]
-        .push_back(line.value("median", 0.0));
+    medians[{line.value("name", ""), place_of(line), line.value("bytes", int64_t{0})}].push_back(
+        line.value("median", 0.0));
   }
   for (auto& [key, values] : medians) std::sort(values.begin(), values.end());
   return medians;

@@ -10,7 +10,10 @@ std::string Measurement::formula() const {
 
 const char* text_of(Who who) { return who == Who::pair ? "pair" : "all"; }
 
-const char* text_of(Start start) { return start == Start::barrier ? "barrier" : "back to back"; }
+const char* text_of(Start start) {
+  if (start == Start::window) return "window";
+  return start == Start::barrier ? "barrier" : "back to back";
+}
 
 const char* text_of(Over over) { return over == Over::slowest ? "slowest rank" : "first rank"; }
 

@@ -25,8 +25,10 @@ struct Case;  ///< measure/run/case.h: ranks, bytes and memory of the point that
 /// Which ranks take part: two, one pair for each placement class that the job has, or all.
 enum class Who { pair, all };
 
-/// How the ranks begin a sample: behind an MPI_Barrier, or at once after the sample before.
-enum class Start { barrier, back_to_back };
+/// How the ranks begin a sample: behind an MPI_Barrier, at once after the sample before, or all at
+/// one time of the clock. An entry of the catalogue says whether samples may follow each other; how
+/// those begin that may not is chosen for each launch.
+enum class Start { barrier, back_to_back, window };
 
 /// Which rank's time is the sample: the slowest rank's, or the first of those that take part.
 enum class Over { slowest, first };

@@ -1,5 +1,6 @@
 #include "measure/points.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -30,14 +31,48 @@ std::string why_not(const Measurement& measurement, const JobShape& job) {
   return "";
 }
 
+// Caches are emptied between two samples, so cold ones never follow each other.
+Start start_of(const Measurement& measurement, Buffers buffers, Spacing spacing, Start together) {
+  const bool follow = spacing == Spacing::back_to_back ||
+                      (spacing == Spacing::own && measurement.start == Start::back_to_back);
+  return follow && buffers == Buffers::hot ? Start::back_to_back : together;
+}
+
+// Each way once: isolated is the own way of most measurements.
+std::vector<std::pair<Buffers, Start>> ways_of(const Measurement& measurement,
+                                               const Variants& variants) {
+  std::vector<std::pair<Buffers, Start>> ways;
+  for (const Buffers buffers : variants.buffers)
+    for (const Spacing spacing : variants.spacings) {
+      const std::pair way{buffers, start_of(measurement, buffers, spacing, variants.together)};
+      if (std::find(ways.begin(), ways.end(), way) == ways.end()) ways.push_back(way);
+    }
+  return ways;
+}
+
 }  // namespace
 
-std::string point_key(std::string_view measurement, std::string_view place, int64_t bytes) {
-  return fmt::format("{}/{}/{}", measurement, place, bytes);
+const char* text_of(Buffers buffers) { return buffers == Buffers::hot ? "hot" : "cold"; }
+
+std::string point_key(std::string_view measurement, std::string_view place, int64_t bytes,
+                      std::string_view buffers, bool back_to_back) {
+  return fmt::format("{}/{}/{}{}{}", measurement, place, bytes, buffers == "cold" ? "/cold" : "",
+                     back_to_back ? "/back to back" : "");
+}
+
+bool Point::usual() const {
+  return buffers == Buffers::hot &&
+         (start == Start::back_to_back) == (measurement->start == Start::back_to_back);
+}
+
+std::string Point::variant() const {
+  if (usual()) return "";
+  if (buffers == Buffers::cold) return " cold";
+  return start == Start::back_to_back ? " back to back" : " isolated";
 }
 
 Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
-                 std::span<const int64_t> sizes) {
+                 std::span<const int64_t> sizes, const Variants& variants) {
   Plan plan;
   for (const Chosen& each : chosen) {
     const Measurement& measurement = *each.measurement;
@@ -45,12 +80,15 @@ Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
       plan.left.push_back({each, std::move(reason)});
       continue;
     }
-    for (const int64_t bytes : sizes_of(each, sizes)) {
-      if (measurement.who == Who::all) plan.points.push_back({&measurement, "all", {}, bytes});
-      if (measurement.who == Who::pair)
-        for (const Pair& pair : job.pairs)
-          plan.points.push_back({&measurement, pair.name, {pair.first, pair.second}, bytes});
-    }
+    for (const auto& [buffers, start] : ways_of(measurement, variants))
+      for (const int64_t bytes : sizes_of(each, sizes)) {
+        if (measurement.who == Who::all)
+          plan.points.push_back({&measurement, "all", {}, bytes, buffers, start});
+        if (measurement.who == Who::pair)
+          for (const Pair& pair : job.pairs)
+            plan.points.push_back(
+                {&measurement, pair.name, {pair.first, pair.second}, bytes, buffers, start});
+      }
   }
   return plan;
 }

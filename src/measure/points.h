@@ -12,8 +12,17 @@
 
 namespace haichi::measure {
 
+/// Whether the memory that calls use is in the caches, or has been taken out of them.
+enum class Buffers { hot, cold };
+
+/// Whether samples follow each other: as the measurement has it, never, or always.
+enum class Spacing { own, isolated, back_to_back };
+
+const char* text_of(Buffers buffers);
+
 /// What tells a point from all others of its job, also in a file.
-std::string point_key(std::string_view measurement, std::string_view place, int64_t bytes);
+std::string point_key(std::string_view measurement, std::string_view place, int64_t bytes,
+                      std::string_view buffers, bool back_to_back);
 
 /// One point of a curve.
 struct Point {
@@ -21,8 +30,17 @@ struct Point {
   std::string place;       ///< the placement class of a pair, or "all"
   std::vector<int> ranks;  ///< of the pair; empty for all
   int64_t bytes;           ///< 0 where the measurement has no size
+  Buffers buffers = Buffers::hot;
+  Start start = Start::barrier;
 
-  std::string key() const { return point_key(measurement->name, place, bytes); }
+  std::string key() const {
+    return point_key(measurement->name, place, bytes, text_of(buffers),
+                     start == Start::back_to_back);
+  }
+  /// Whether it is measured as its measurement is without options.
+  bool usual() const;
+  /// How it is not usual, in words behind the place; "" if it is.
+  std::string variant() const;
 };
 
 /// A measurement that this job cannot make, and why in one line.
@@ -42,9 +60,16 @@ struct JobShape {
   std::vector<Pair> pairs;
 };
 
+/// In which ways each measurement is made.
+struct Variants {
+  Start together = Start::barrier;  ///< how samples begin that do not follow each other
+  std::vector<Buffers> buffers{Buffers::hot};
+  std::vector<Spacing> spacings{Spacing::own};
+};
+
 /// `sizes` are the user's, in place of those of each measurement; empty for these.
 Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
-                 std::span<const int64_t> sizes);
+                 std::span<const int64_t> sizes, const Variants& variants = {});
 
 /// The same points in an order that depends on `seed` alone, so that what a machine does slowly
 /// (heat, other jobs) becomes noise and not a curve.

@@ -12,6 +12,15 @@ void add_identity(Json& record, const Point& point) {
   record["bytes"] = point.bytes;
 }
 
+void add_disturbance(Json& record, const Disturbance& seen) {
+  record["involuntary_switches"] = int64_t(seen.switches);
+  record["page_faults"] = int64_t(seen.faults);
+  record["steal_seconds"] = seen.steal;
+  if (seen.most_mhz == 0) return;
+  record["least_mhz"] = seen.least_mhz;
+  record["most_mhz"] = seen.most_mhz;
+}
+
 }  // namespace
 
 Json record_of(const Measurement& measurement) {
@@ -31,11 +40,13 @@ Json record_of(const Measurement& measurement) {
           {"unit", "s"}};
 }
 
-Json record_of(const Point& point, const Found& found, const Goal& goal, int launch) {
+Json record_of(const Point& point, const Found& found, const Goal& goal, int launch,
+               const char* role) {
   const Histogram& samples = found.samples;
   const auto interval = median_interval(samples);
   Json record = {{"kind", "point"}, {"launch", launch}};
   add_identity(record, point);
+  record["role"] = role;
   record["samples"] = samples.count();
   record["batch"] = found.batch;
   record["visits"] = found.visits;
@@ -50,6 +61,11 @@ Json record_of(const Point& point, const Found& found, const Goal& goal, int lau
   record["most"] = samples.most();
   record["mean"] = samples.sum() / double(samples.count());
   record["first"] = found.first;
+  record["buffers"] = text_of(point.buffers);
+  record["start"] = text_of(found.start);
+  record["usual"] = point.usual();
+  record["missed"] = found.missed;
+  add_disturbance(record, found.disturbance);
   Json bins = Json::array(), counts = Json::array();
   for (const auto& [bin, count] : samples.bins()) {
     bins.push_back(bin);
@@ -58,6 +74,21 @@ Json record_of(const Point& point, const Found& found, const Goal& goal, int lau
   record["bins"] = bins;
   record["counts"] = counts;
   if (!found.raw.empty()) record["raw"] = found.raw;
+  return record;
+}
+
+Json record_of(const Point& point, const Switch& found, int launch) {
+  Json record = {{"kind", "switch"},
+                 {"launch", launch},
+                 {"name", point.measurement->name},
+                 {"place", point.place}};
+  if (!point.ranks.empty()) record["ranks"] = point.ranks;
+  record["buffers"] = text_of(point.buffers);
+  record["below"] = found.below.bytes;
+  record["above"] = found.above.bytes;
+  record["median_below"] = found.below.median;
+  record["median_above"] = found.above.median;
+  record["ratio"] = found.ratio();
   return record;
 }
 

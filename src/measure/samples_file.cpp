@@ -101,7 +101,8 @@ Status SamplesFile::take(const std::string& text, const Json& alike, int repetit
     }
     if (kind == "point" && counts)
       measured_.insert(point_key(line.value("name", ""), line.value("place", ""),
-                                 line.value("bytes", int64_t{-1})));
+                                 line.value("bytes", int64_t{-1}), line.value("buffers", "hot"),
+                                 line.value("start", "") == "back to back"));
     if (kind == "measurement") measured_.insert("measurement/" + line.value("name", ""));
     begin = end + 1;
   }

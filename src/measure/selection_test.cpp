@@ -109,5 +109,22 @@ TEST(Shuffle, DependsOnTheSeedAloneAndLosesNothing) {
   EXPECT_THAT(keys(points), UnorderedElementsAreArray(before));
 }
 
+TEST(PlanPoints, MakesEachWayOnce) {
+  auto all = catalogue();
+  all[0].start = Start::back_to_back;
+  const auto chosen = select(all, std::vector<std::string>{"ping", "barrier"});
+  const Variants variants{
+      Start::window, {Buffers::hot, Buffers::cold}, {Spacing::isolated, Spacing::back_to_back}};
+  const Plan plan = plan_points(*chosen, {2, {{"node", 0, 1}}}, std::vector<int64_t>{8}, variants);
+  EXPECT_THAT(keys(plan.points),
+              ElementsAre("ping/node/8", "ping/node/8/back to back", "ping/node/8/cold",
+                          "barrier/all/0", "barrier/all/0/back to back", "barrier/all/0/cold"));
+  EXPECT_EQ(plan.points[0].start, Start::window);
+  EXPECT_EQ(plan.points[0].variant(), " isolated");
+  EXPECT_TRUE(plan.points[1].usual());
+  EXPECT_TRUE(plan.points[3].usual());
+  EXPECT_EQ(plan.points[5].variant(), " cold");
+}
+
 }  // namespace
 }  // namespace haichi::measure

@@ -28,8 +28,9 @@ std::string row_of(const Point& point, const Histogram& samples) {
                                : "";
   return fmt::format("{:>10} {:>8} {:>12.3f} {:>22} {:>12.3f} {:>12.3f} {:>8} {:>10}\n",
                      point.measurement->sizes.to > 0 ? fmt::format("{}", point.bytes) : "-",
-                     point.place, median * kMicro, between, samples.quantile(0.05) * kMicro,
-                     samples.quantile(0.95) * kMicro, samples.count(), rate);
+                     point.place + point.variant(), median * kMicro, between,
+                     samples.quantile(0.05) * kMicro, samples.quantile(0.95) * kMicro,
+                     samples.count(), rate);
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ std::string table_of(const std::vector<Point>& points, const std::vector<Found>&
   std::iota(order.begin(), order.end(), size_t{0});
   const auto place_in_table = [&](size_t i) {
     const Point& point = points[i];
-    return std::tuple(point.measurement, point.place, point.bytes);
+    return std::tuple(point.measurement, point.place, point.variant(), point.bytes);
   };
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return place_in_table(a) < place_in_table(b); });

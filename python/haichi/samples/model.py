@@ -67,8 +67,22 @@ class Launch(BaseModel):
     clock: str = Field(description="That of the samples.")
     clock_cost: float = Field(description="What reading the clock of the samples takes.")
     clock_resolution: float = Field(description="The smallest step that was seen of it.")
+    harness_cost: float | None = Field(
+        None,
+        description="What the harness itself takes for a sample without a call: clock, wrappers, "
+        "keeping and counting it.",
+    )
     wtime_cost: float = Field(description="The same of MPI_Wtime.")
     wtime_resolution: float = Field(description="The same of MPI_Wtime.")
+    start: Literal["barrier", "window"] = Field(
+        "barrier",
+        description="How samples begin that do not follow each other: behind a barrier, or at one "
+        "time of the ranks' common clock.",
+    )
+    clock_error: float = Field(
+        0, description="What that clock may be wrong by at most; 0 where all ranks read one."
+    )
+    barrier: float | None = Field(None, description="What a barrier of all ranks takes.")
     seed: int = Field(description="Of the order in which points were measured.")
     within: float = Field(
         description="A point is narrow when half of its median's interval is this share of it."
@@ -109,6 +123,11 @@ class Point(BaseModel):
     )
     ranks: list[int] | None = Field(None, description="The pair.")
     bytes: NonNegativeInt = Field(description="0 where the measurement has no size.")
+    role: Literal["grid", "refined", "switch"] = Field(
+        "grid",
+        description="Why it was measured: as one of the measurement's sizes, because a line "
+        "between its neighbours erred (`--refine`), or on the way to a switch (`--switches`).",
+    )
     samples: NonNegativeInt = Field(description="How many there are.")
     batch: int = Field(description="Calls in a sample: more than one where a call is too short.")
     visits: int = Field(description="How often it was come back to.")
@@ -126,6 +145,32 @@ class Point(BaseModel):
     most: float = Field(description="The largest.")
     mean: float = Field(description="As others print it; one interrupted sample can double it.")
     first: float = Field(description="The first call of all.")
+    buffers: Literal["hot", "cold"] = Field(
+        "hot", description="Whether the memory used was in the caches when a sample began."
+    )
+    start: Literal["barrier", "window", "back to back"] | None = Field(
+        None, description="How ranks began the samples of the last visit."
+    )
+    usual: bool = Field(
+        True, description="Whether it is measured as it is without `--buffers` and `--spacing`."
+    )
+    missed: NonNegativeInt = Field(
+        0, description="Samples that a rank was late for, of those begun by the clock: not kept."
+    )
+    involuntary_switches: NonNegativeInt = Field(
+        0, description="How often the kernel took a core from a rank while samples were taken."
+    )
+    page_faults: NonNegativeInt = Field(0, description="Page faults of the ranks meanwhile.")
+    steal_seconds: float = Field(
+        0,
+        description="What the host of this virtual machine gave to others meanwhile, of all cores.",
+    )
+    least_mhz: float | None = Field(
+        None,
+        description="The lowest frequency of a rank's core before and after; absent where "
+        "the kernel tells none.",
+    )
+    most_mhz: float | None = Field(None, description="The highest.")
     bins: list[int] = Field(
         description="The histogram: bin b has samples from 2^(b/128) to 2^((b+1)/128) picoseconds."
     )
@@ -147,6 +192,22 @@ class Left(BaseModel):
     reason: str = Field(description="In a line.")
 
 
+class Switch(BaseModel):
+    """A size at which the MPI library changes its way (`--switches`)."""
+
+    kind: Literal["switch"] = Field(description="What the line is.")
+    launch: int = Field(description="The launch that it is of.")
+    name: str = Field(description="Of the measurement.")
+    place: str = Field(description="As of a point.")
+    ranks: list[int] | None = Field(None, description="The pair.")
+    buffers: Literal["hot", "cold"] = Field(description="As of a point.")
+    below: NonNegativeInt = Field(description="The largest size of the one way.")
+    above: NonNegativeInt = Field(description="The smallest of the other, 4 bytes more.")
+    median_below: float = Field(description="What the one takes.")
+    median_above: float = Field(description="What the other takes.")
+    ratio: float = Field(description="The other over the one.")
+
+
 class End(BaseModel):
     """That a launch came to its end: without it the launch was killed."""
 
@@ -162,4 +223,6 @@ class Samples(BaseModel):
     """A samples file: its first line, and all others in their order."""
 
     head: Launch = Field(description="The first line.")
-    records: list[Launch | Description | Point | Left | End] = Field(description="All others.")
+    records: list[Launch | Description | Point | Left | Switch | End] = Field(
+        description="All others."
+    )

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from haichi.report.load import ReportError, first_problem
 from haichi.report.units import printable
-from haichi.samples.model import FORM, Description, End, Launch, Left, Point
+from haichi.samples.model import FORM, Description, End, Launch, Left, Point, Switch
 
 HEAD_BYTES = 4096  # of a file, in which its first line begins
 _KINDS: dict[str, type[BaseModel]] = {
@@ -21,6 +21,7 @@ _KINDS: dict[str, type[BaseModel]] = {
     "measurement": Description,
     "point": Point,
     "left": Left,
+    "switch": Switch,
     "end": End,
 }
 
@@ -33,7 +34,11 @@ class SamplesFile:
     launches: list[Launch] = field(default_factory=list)
     descriptions: dict[str, Description] = field(default_factory=dict)
     points: list[Point] = field(default_factory=list)
+    """Those that are measured as without `--buffers` and `--spacing`."""
+    variants: list[Point] = field(default_factory=list)
+    """All other points."""
     left: list[Left] = field(default_factory=list)
+    switches: list[Switch] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
     cut: bool = False
     """Whether the last line is not whole, as a kill leaves it; it is left out."""
@@ -149,8 +154,10 @@ def _add(found: SamplesFile, record: BaseModel) -> None:
     elif isinstance(record, Description):
         found.descriptions[record.name] = record
     elif isinstance(record, Point):
-        found.points.append(record)
+        (found.points if record.usual else found.variants).append(record)
     elif isinstance(record, Left):
         found.left.append(record)
+    elif isinstance(record, Switch):
+        found.switches.append(record)
     elif isinstance(record, End):
         found.ends.append(record)

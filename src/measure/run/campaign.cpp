@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "measure/quick.h"
+#include "measure/run/refine.h"
 #include "measure/table.h"
 
 namespace haichi::measure {
@@ -17,6 +18,8 @@ constexpr double kNano = 1e-9;
 constexpr double kBetweenProgress_s = 0.5;
 constexpr double kBetweenLines_s = 30;  // where nobody watches
 constexpr double kPerPoint_s = 0.3;
+constexpr double kGridShare = 0.4;   // of the budget, where curves are refined with the rest
+constexpr double kProbes = 40;       // that a curve has time for
 constexpr double kLookAhead = 0.03;  // share of the budget that finding out what it takes may have
 constexpr size_t kFewestLooks = 8;
 constexpr const char* kTimeIsOver = "the time was over before; --resume measures it";
@@ -42,8 +45,16 @@ Status Campaign::run(Crew& crew) {
   start_ns_ = now_ns();
   const Statement statement = look_ahead(crew);
   say(statement);
+  const double share = options_.refines() ? kGridShare : 1;
+  if (auto measured = measure_points(crew, share * budget_ - elapsed()); !measured) return measured;
+  if (auto refined = refine(crew); !refined) return refined;
+  if (terminal_) fputs("\r\033[K", stderr);
+  return file_.add(end_record(launch_, statement.seconds, elapsed(), points_.size(), failed_));
+}
+
+Status Campaign::measure_points(Crew& crew, double budget) {
   const double limit = options_.quick ? kQuickLimit * budget_ : std::numeric_limits<double>::max();
-  timetable_.emplace(int(points_.size()), budget_ - elapsed(), options_.goal, limit - elapsed());
+  timetable_.emplace(int(points_.size()), budget, options_.goal, limit - elapsed());
   const double before = elapsed();
   while (const auto next = timetable_->next(elapsed() - before)) {
     if (auto written = write_finished(); !written) return written;
@@ -52,16 +63,68 @@ Status Campaign::run(Crew& crew) {
     const Found& found = found_[size_t(next->point)];
     timetable_->visited(found.samples, !found.problem.empty());
   }
-  if (terminal_) fputs("\r\033[K", stderr);
-  if (auto written = write_finished(); !written) return written;
-  return file_.add(end_record(launch_, statement.seconds, elapsed(), points_.size(), failed_));
+  return write_finished();
+}
+
+// What is left of the budget is divided among the curves.
+Status Campaign::refine(Crew& crew) {
+  if (!options_.refines()) return {};
+  const auto curves = curves_of(points_, found_);
+  for (size_t i = 0; i < curves.size(); ++i) {
+    const double begin = elapsed();
+    const double mine = std::max(budget_ - begin, 0.0) / double(curves.size() - i);
+    RefineCalls calls;
+    calls.measure = [&](int point, int64_t bytes) {
+      return probe(crew, point, bytes, std::max(mine / kProbes, Timetable::kShortest));
+    };
+    calls.over = [&] { return elapsed() > begin + mine; };
+    calls.keep = [&](const Point& point, const Found& found, const char* role) {
+      more_points_.push_back(point);
+      more_found_.push_back(found);
+      return file_.add(record_of(point, found, options_.goal, launch_, role));
+    };
+    calls.keep_switch = [&](const Point& point, const Switch& found) {
+      fmt::print(stderr,
+                 "{}haichi measure: {} ({}) switches behind {} bytes: {:.3f} us, then {:.3f}\n",
+                 terminal_ ? "\r\033[K" : "", point.measurement->name, point.place,
+                 found.below.bytes, found.below.median * 1e6, found.above.median * 1e6);
+      return file_.add(record_of(point, found, launch_));
+    };
+    const RefineGoal goal{options_.goal.within, options_.refine, options_.switches};
+    if (auto done = refine_curve(curves[i], points_, found_, goal, calls); !done) return done;
+  }
+  return {};
+}
+
+// In visits of a third of the time, fewer if the median is known well enough.
+Found Campaign::probe(Crew& crew, int point, int64_t bytes, double seconds) {
+  Found found;
+  for (int visit = 0; visit < Timetable::kRounds && !reached(found.samples, options_.goal); ++visit)
+    keep(found, crew.lead(point, bytes, seconds / Timetable::kRounds,
+                          visit > 0 ? found.start : points_[size_t(point)].start, found));
+  return found;
+}
+
+std::vector<Point> Campaign::all_points() const {
+  std::vector<Point> all = points_;
+  all.insert(all.end(), more_points_.begin(), more_points_.end());
+  return all;
+}
+
+std::vector<Found> Campaign::all_found() const {
+  std::vector<Found> all = found_;
+  all.insert(all.end(), more_found_.begin(), more_found_.end());
+  return all;
 }
 
 double Campaign::elapsed() const { return double(now_ns() - start_ns_) * kNano; }
 
 void Campaign::visit(Crew& crew, int point, double seconds) {
   Found& found = found_[size_t(point)];
-  keep(found, crew.lead(point, seconds, found.batch));
+  const Point& planned = points_[size_t(point)];
+  // A point whose ranks came late for the clock is not begun by it again.
+  const Start start = found.visits > 0 ? found.start : planned.start;
+  keep(found, crew.lead(point, planned.bytes, seconds, start, found));
 }
 
 // What the run will take; with `budget_` made large enough, if the user gave none.
@@ -98,6 +161,14 @@ void Campaign::keep(Found& found, const VisitResult& result) const {
   }
   if (found.visits++ == 0) found.first = result.first;
   found.batch = result.batch;
+  // What was begun in another way is another quantity.
+  if (found.visits > 1 && found.start != result.start) {
+    found.samples = {};
+    found.raw.clear();
+  }
+  found.start = result.start;
+  found.missed += result.missed;
+  found.disturbance.follow(result.disturbance);
   for (const double sample : result.samples) found.samples.add(sample);
   if (options_.raw) found.raw.insert(found.raw.end(), result.samples.begin(), result.samples.end());
 }

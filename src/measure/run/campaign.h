@@ -23,13 +23,18 @@ class Campaign {
   Status run(Crew& crew);
   /// How many points could not be measured.
   int failed() const { return failed_; }
-  const std::vector<Found>& found() const { return found_; }
+  /// What was measured, those sizes with it that were not planned.
+  std::vector<Point> all_points() const;
+  std::vector<Found> all_found() const;
 
  private:
   Statement look_ahead(Crew& crew);
   void say(const Statement& statement) const;
   void visit(Crew& crew, int point, double seconds);
   double elapsed() const;
+  Status measure_points(Crew& crew, double budget);
+  Status refine(Crew& crew);
+  Found probe(Crew& crew, int point, int64_t bytes, double seconds);
   Status write_finished();
   void keep(Found& found, const VisitResult& result) const;
   void show_progress(double elapsed, const Point& point);
@@ -42,6 +47,8 @@ class Campaign {
   double budget_;
   std::optional<Timetable> timetable_;  // once it is known what points take
   std::vector<Found> found_;
+  std::vector<Point> more_points_;  // of refining
+  std::vector<Found> more_found_;
   int failed_ = 0;
   double shown_ = 0;
   bool terminal_;

@@ -1,5 +1,7 @@
 #include "measure/run/case.h"
 
+#include "measure/run/cold.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,12 @@ char* Case::memory(int64_t size) {
   if (made == nullptr) throw CallFailed("no memory for " + std::to_string(size) + " bytes");
   memset(made, 1, whole);
   kept_.push_back(std::shared_ptr<void>(made, free));
+  memory_.emplace_back(static_cast<const char*>(made), size_t(size));
   return static_cast<char*>(made);
+}
+
+void Case::cool() const {
+  for (const auto& [begin, size] : memory_) take_out_of_caches(begin, size);
 }
 
 }  // namespace haichi::measure

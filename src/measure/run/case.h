@@ -38,6 +38,8 @@ struct Case {
 
   /// Memory that begins at a page, written once, until the case ends. Never null.
   char* memory(int64_t size);
+  /// Takes all that memory() gave out of this core's caches.
+  void cool() const;
   /// Objects of any type, `Value()` each, until the case ends.
   template <class Value>
   Value* values(int64_t count, Value value = Value()) {
@@ -49,6 +51,7 @@ struct Case {
 
  private:
   std::vector<std::shared_ptr<void>> kept_;
+  std::vector<std::pair<const char*, size_t>> memory_;
 };
 
 }  // namespace haichi::measure

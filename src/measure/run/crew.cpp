@@ -23,20 +23,21 @@ Crew::Crew(const std::vector<Point>& points, std::string file, double clock_cost
     const int key = ranks.empty() ? rank_ : int(place - ranks.begin());
     MPI_Comm comm;
     must(MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, key, &comm));
-    by_place_[point.place] = comm;
+    const bool has_clock = comm != MPI_COMM_NULL;
+    by_place_[point.place] = {comm, has_clock ? std::make_unique<CommonClock>(comm) : nullptr};
   }
 }
 
 Crew::~Crew() {
-  for (auto& [place, comm] : by_place_)
-    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  for (auto& [place, group] : by_place_)
+    if (group.comm != MPI_COMM_NULL) MPI_Comm_free(&group.comm);
   MPI_Comm_free(&control_);
 }
 
-MPI_Comm Crew::comm_of(const Point& point) const { return by_place_.at(point.place); }
-
-VisitResult Crew::lead(int point, double seconds, int batch) {
-  Order order{seconds, point, batch};
+VisitResult Crew::lead(int point, int64_t bytes, double seconds, Start start, const Found& before) {
+  const int parts = points_[size_t(point)].measurement->parts;
+  const double least = before.samples.least() * before.batch * parts;
+  Order order{seconds, bytes, point, start, before.batch, least};
   must(MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, control_));
   VisitResult mine = take_part(order);
   VisitResult whole = bring_home(points_[size_t(point)], std::move(mine));
@@ -45,7 +46,7 @@ VisitResult Crew::lead(int point, double seconds, int batch) {
 }
 
 void Crew::dismiss() {
-  Order order{0, -1, 0};
+  Order order{0, 0, -1, Start::barrier, 0, 0};
   must(MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, control_));
 }
 
@@ -63,40 +64,41 @@ void Crew::follow() {
 VisitResult Crew::take_part(const Order& order) {
   const Point& point = points_[size_t(order.point)];
   Case at;
-  at.comm = comm_of(point);
+  const Group& group = by_place_.at(point.place);
+  at.comm = group.comm;
   if (at.comm == MPI_COMM_NULL) return {};
   MPI_Comm_rank(at.comm, &at.rank);
   MPI_Comm_size(at.comm, &at.ranks);
-  at.bytes = point.bytes;
+  at.bytes = order.bytes;
   at.file = file_;
-  return visit(point, at, order.seconds, order.batch, clock_cost_);
+  return visit(point, at, {order.seconds, order.start, order.batch, order.least, clock_cost_},
+               *group.clock);
 }
 
 // The result from the first of those that took part to rank 0.
 VisitResult Crew::bring_home(const Point& point, VisitResult mine) {
   const int first = point.ranks.empty() ? 0 : point.ranks.front();
   if (first == 0 || (rank_ != 0 && rank_ != first)) return mine;
-  double numbers[3] = {double(mine.samples.size()), mine.first, double(mine.batch)};
-  int length = int(mine.problem.size());
+  struct {
+    VisitFacts facts;
+    int samples, problem;
+  } head{mine, int(mine.samples.size()), int(mine.problem.size())};
   if (rank_ == first) {
-    must(MPI_Send(numbers, 3, MPI_DOUBLE, 0, kHome, control_));
-    must(MPI_Send(mine.samples.data(), int(mine.samples.size()), MPI_DOUBLE, 0, kHome, control_));
-    must(MPI_Send(&length, 1, MPI_INT, 0, kHome, control_));
-    must(MPI_Send(mine.problem.data(), length, MPI_CHAR, 0, kHome, control_));
+    must(MPI_Send(&head, sizeof head, MPI_BYTE, 0, kHome, control_));
+    must(MPI_Send(mine.samples.data(), head.samples, MPI_DOUBLE, 0, kHome, control_));
+    must(MPI_Send(mine.problem.data(), head.problem, MPI_CHAR, 0, kHome, control_));
     return mine;
   }
   MPI_Request request;
-  must(MPI_Irecv(numbers, 3, MPI_DOUBLE, first, kHome, control_, &request));
+  must(MPI_Irecv(&head, sizeof head, MPI_BYTE, first, kHome, control_, &request));
   wait_quietly(request);
-  VisitResult whole;
-  whole.samples.resize(size_t(numbers[0]));
-  whole.first = numbers[1];
-  whole.batch = int(numbers[2]);
-  must(MPI_Recv(whole.samples.data(), int(whole.samples.size()), MPI_DOUBLE, first, kHome, control_,
+  VisitResult whole{head.facts, {}, {}};
+  whole.samples.resize(size_t(head.samples));
+  whole.problem.resize(size_t(head.problem));
+  must(MPI_Recv(whole.samples.data(), head.samples, MPI_DOUBLE, first, kHome, control_,
                 MPI_STATUS_IGNORE));
-  must(MPI_Recv(&length, 1, MPI_INT, first, kHome, control_, MPI_STATUS_IGNORE));
-  whole.problem.resize(size_t(length));
-  must(MPI_Recv(whole.problem.data(), length, MPI_CHAR, first, kHome, control_, MPI_STATUS_IGNORE));
+  must(MPI_Recv(whole.problem.data(), head.problem, MPI_CHAR, first, kHome, control_,
+                MPI_STATUS_IGNORE));
   return whole;
 }
 

@@ -5,9 +5,11 @@
 #include <mpi.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "measure/records.h"
 #include "measure/run/visit.h"
 
 namespace haichi::measure {
@@ -20,8 +22,9 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  /// On rank 0: has a point visited; the whole result. `batch` as visit() has it.
-  VisitResult lead(int point, double seconds, int batch);
+  /// On rank 0: has a point visited, with `bytes` in place of its size; the whole result.
+  /// `start` is how samples begin; `before` is what earlier visits found.
+  VisitResult lead(int point, int64_t bytes, double seconds, Start start, const Found& before);
   /// On rank 0: lets follow() of the others return.
   void dismiss();
   /// On all others: takes part in visits until dismissed.
@@ -30,19 +33,25 @@ class Crew {
  private:
   struct Order {
     double seconds;
+    int64_t bytes;
     int point;  ///< -1: dismissed
+    Start start;
     int batch;
+    double least;
   };
   VisitResult take_part(const Order& order);
   VisitResult bring_home(const Point& point, VisitResult mine);
-  MPI_Comm comm_of(const Point& point) const;
+  struct Group {
+    MPI_Comm comm;  ///< MPI_COMM_NULL where this rank takes no part
+    std::unique_ptr<CommonClock> clock;
+  };
 
   const std::vector<Point>& points_;
   std::string file_;
   double clock_cost_;
   int rank_ = 0;
   MPI_Comm control_ = MPI_COMM_NULL;
-  std::map<std::string, MPI_Comm> by_place_;  // MPI_COMM_NULL where this rank takes no part
+  std::map<std::string, Group> by_place_;
 };
 
 }  // namespace haichi::measure

@@ -13,11 +13,15 @@
 #include "measure/listing.h"
 #include "measure/quick.h"
 #include "measure/run/campaign.h"
+#include "measure/run/cold.h"
+#include "measure/run/harness_cost.h"
 #include "measure/run/health_check.h"
 #include "measure/run/launch_record.h"
 #include "measure/run/launches.h"
 #include "measure/run/options.h"
+#include "measure/run/start_choice.h"
 #include "measure/run/watch.h"
+#include "measure/scratch.h"
 #include "measure/suite/groups.h"
 #include "measure/table.h"
 
@@ -85,7 +89,9 @@ class Job {
       : options_(options), chosen_(chosen), facts_(std::move(facts)), clock_(clock) {}
 
   int run() {
-    plan_ = plan_points(chosen_, facts_.shape(), options_.sizes);
+    start_ = choose_start(options_.start, facts_.oversubscribed());
+    plan_ = plan_points(chosen_, facts_.shape(), options_.sizes,
+                        {start_.start, options_.buffers, options_.spacings});
     const bool leads = facts_.rank == 0;
     int code = 0;
     std::optional<SamplesFile> file;
@@ -93,8 +99,8 @@ class Job {
     if (from_first(code >= kMpiFails)) return code;
     drop_what_is_measured(file);
     shuffle(plan_.points, from_first(seed_));
-    const std::string scratch = text_from_first(
-        fmt::format("{}/haichi-measure-{}-{}", options_.directory, getpid(), now_ns()));
+    if (leads) remove_left_over_scratch(options_.directory);
+    const std::string scratch = text_from_first(scratch_path(options_.directory));
     Crew crew(plan_.points, scratch, from_first(clock_.cost));
     if (!leads) {
       crew.follow();
@@ -118,6 +124,10 @@ class Job {
     launch["launch"] = launch_;
     launch["repetition"] = repetition_of(options_);
     launch["seed"] = seed_;
+    launch["start"] = text_of(start_.start);
+    launch["clock_error"] = start_.clock_error;
+    launch["barrier"] = start_.barrier;
+    launch["harness_cost"] = harness_seconds();
     launch["within"] = options_.goal.within;
     launch["reference"] = options_.reference || !facts_.oversubscribed();
     if (facts_.oversubscribed())
@@ -152,7 +162,8 @@ class Job {
     const Status measured = campaign.run(crew);
     crew.dismiss();
     // What is one of several launches is printed when all are there.
-    if (!options_.one_of_several()) fputs(table_of(points, campaign.found()).c_str(), stdout);
+    if (!options_.one_of_several())
+      fputs(table_of(campaign.all_points(), campaign.all_found()).c_str(), stdout);
     if (!measured) log(LogLevel::error, "{}", measured.error().text);
     if (!measured) return kCantWrite;
     return campaign.failed() > 0 ? kIncomplete : 0;
@@ -162,6 +173,7 @@ class Job {
   std::span<const Chosen> chosen_;
   JobFacts facts_;
   ClockFacts clock_;
+  StartChoice start_{};
   Plan plan_;
   uint64_t seed_ = 0;
   int launch_ = 1;
@@ -179,6 +191,11 @@ int measure(const Options& options, std::span<const Measurement> all, double ini
   if (!facts) {
     if (rank == 0) log(LogLevel::error, "{}", facts.error().text);
     return kMpiFails;
+  }
+  if (!can_cool() && options.buffers != std::vector{Buffers::hot}) {
+    if (rank == 0)
+      log(LogLevel::error, "--buffers cold: this processor has no way to empty caches");
+    return kUsage;
   }
   set_watch_seconds(options.patience);
   if (options.health) return check_health(options, *facts);

@@ -8,6 +8,35 @@
 namespace haichi::measure {
 namespace {
 
+// How each measurement is made, besides the usual way.
+void add_variants(CLI::App& app, Options& options) {
+  const std::map<std::string, StartAsked> starts{{"auto", StartAsked::by_reason},
+                                                 {"barrier", StartAsked::barrier},
+                                                 {"window", StartAsked::window}};
+  app.add_option("--start", options.start, "How ranks begin a sample that follows no other")
+      ->type_name("auto|barrier|window")
+      ->transform(CLI::CheckedTransformer(starts));
+  app.add_option_function<std::string>(
+         "--buffers",
+         [&options](const std::string& word) {
+           if (word == "cold") options.buffers = {Buffers::cold};
+           if (word == "both") options.buffers = {Buffers::hot, Buffers::cold};
+         },
+         "Memory that is in the caches, that is not, or each")
+      ->type_name("hot|cold|both")
+      ->check(CLI::IsMember({"hot", "cold", "both"}));
+  app.add_option_function<std::string>(
+         "--spacing",
+         [&options](const std::string& word) {
+           if (word == "isolated") options.spacings = {Spacing::isolated};
+           if (word == "back-to-back") options.spacings = {Spacing::back_to_back};
+           if (word == "both") options.spacings = {Spacing::isolated, Spacing::back_to_back};
+         },
+         "Samples as each measurement has them, each begun anew, one behind the other, or both")
+      ->type_name("own|isolated|back-to-back|both")
+      ->check(CLI::IsMember({"own", "isolated", "back-to-back", "both"}));
+}
+
 void add_options(CLI::App& app, Options& options, std::vector<std::string>& sizes) {
   app.add_option("what", options.words,
                  "Groups, measurements or MPI functions to measure; all without any")
@@ -45,6 +74,11 @@ void add_options(CLI::App& app, Options& options, std::vector<std::string>& size
   app.add_option("--size", sizes, "Measure with these sizes, e.g. 8 64k 1M; repeatable")
       ->type_name("BYTES")
       ->allow_extra_args(false);
+  app.add_flag("--refine", options.refine,
+               "Measure further sizes where a line between two errs, 30 of a curve at most");
+  app.add_flag("--switches", options.switches,
+               "Find to 4 bytes from which sizes on the MPI library takes another way");
+  add_variants(app, options);
   app.add_option("--directory", options.directory, "Where files are made to measure MPI-IO")
       ->type_name("DIR")
       ->capture_default_str();

@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "measure/points.h"
 #include "measure/timetable.h"
 
 namespace haichi::measure {
+
+/// What the user says of how ranks begin a sample.
+enum class StartAsked { by_reason, barrier, window };
 
 struct Options {
   std::vector<std::string> words;  ///< groups, names, MPI functions
@@ -21,11 +25,16 @@ struct Options {
   bool quick = false, resume = false, raw = false, reference = false, unbound = false;
   uint64_t seed = 0;  ///< 0: from the clock
   int patience = 60;
+  StartAsked start = StartAsked::by_reason;
+  std::vector<Buffers> buffers{Buffers::hot};
+  std::vector<Spacing> spacings{Spacing::own};
   bool under = false;  ///< read by `haichi`, as is mpi
   std::string mpi;
+  bool refine = false, switches = false;
   int launches = 1;
   int repetition = 0;  ///< of the launches that --launches makes, from 1; 0: there is no other
 
+  bool refines() const { return refine || switches; }
   bool one_of_several() const { return repetition > 0; }
 };
 

@@ -1,10 +1,10 @@
 #include "measure/run/visit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/clock.h"
+#include "measure/run/sampler.h"
 #include "measure/run/watch.h"
 
 namespace haichi::measure {
@@ -25,57 +25,18 @@ bool any(bool mine, MPI_Comm comm) {
   return all != 0;
 }
 
-class Sampler {
- public:
-  Sampler(const Measurement& measurement, const Body& body, const Case& at)
-      : measurement_(measurement), body_(body), at_(at) {}
-
-  // Times `count` samples of `batch` calls each; seconds of a sample, on the first rank.
-  const std::vector<double>& burst(int count, int batch) {
-    times_.resize(size_t(count));
-    keep_watch(measurement_.name);
-    MPI_Barrier(at_.comm);
-    for (int i = 0; i < count; ++i) {
-      if (body_.before) body_.before();
-      if (measurement_.start == Start::barrier) MPI_Barrier(at_.comm);
-      const int64_t begin = now_ns();
-      for (int j = 0; j < batch; ++j) body_.call();
-      times_[size_t(i)] = double(now_ns() - begin) * kNano;
-      if (body_.after) body_.after();
-    }
-    end_watch();
-    if (measurement_.over == Over::slowest && at_.ranks > 1)
-      MPI_Reduce(at_.rank == 0 ? MPI_IN_PLACE : times_.data(), times_.data(), count, MPI_DOUBLE,
-                 MPI_MAX, 0, at_.comm);
-    return times_;
-  }
-
-  bool may_batch() const { return !body_.before && !body_.after; }
-
-  // What the first rank has decided, on all.
-  std::array<int, 2> decide(std::array<int, 2> choice) const {
-    MPI_Bcast(choice.data(), 2, MPI_INT, 0, at_.comm);
-    return choice;
-  }
-
- private:
-  const Measurement& measurement_;
-  const Body& body_;
-  const Case& at_;
-  std::vector<double> times_;
-};
-
 double least_of(const std::vector<double>& times) {
   return *std::min_element(times.begin(), times.end());
 }
 
 // So many calls that a sample is long against reading the clock. By the fastest sample, which says
-// what the calls take where nothing gets in between.
-int find_batch(Sampler& sampler, double clock_cost) {
+// what the calls take where nothing gets in between; `least` becomes what one takes then.
+int find_batch(Sampler& sampler, double clock_cost, double& least) {
   const double wanted = kClockCosts * clock_cost;
   int batch = 1;
+  least = kBurstSeconds;  // of calls that can't be repeated: a long one is not made for this alone
   for (bool longer = sampler.may_batch(); longer;) {
-    const double least = std::max(least_of(sampler.burst(kFewestSamples, batch)), clock_cost);
+    least = std::max(least_of(sampler.burst(kFewestSamples, batch)), clock_cost);
     const bool enough = least >= kNearlyWanted * wanted || batch == kMostInABatch;
     const int larger = int(std::min(std::ceil(batch * wanted / least), double(kMostInABatch)));
     const auto [more, next] = sampler.decide({!enough, enough ? batch : larger});
@@ -85,30 +46,49 @@ int find_batch(Sampler& sampler, double clock_cost) {
   return batch;
 }
 
+// How many samples make a burst, on the first rank.
+int burst_of(const Sampler& sampler, double least) {
+  const double each = std::max({least, sampler.window(), kNano});
+  return int(std::clamp(kBurstSeconds / each, double(kFewestSamples), kMostInABurst));
+}
+
 // In bursts, each as long as ranks are likely to run undisturbed at the same time: on a machine
-// that has other work they are in step within a burst, and lose it between two.
-void take_samples(Sampler& sampler, VisitResult& result, int parts, int64_t end_ns) {
-  int burst = kFewestSamples;
-  double least = 0;
+// that has other work they are in step within a burst, and lose it between two. The first one is as
+// long as the others, as there may be time for one only.
+void take_samples(Sampler& sampler, VisitResult& result, double least, int parts, int64_t end_ns) {
+  int burst = sampler.decide({1, burst_of(sampler, least)})[1];
   for (bool more = true; more;) {
+    const Start before = sampler.start();
     const auto& times = sampler.burst(burst, result.batch);
     for (const double time : times) result.samples.push_back(time / (result.batch * parts));
-    least = least == 0 ? least_of(times) : std::min(least, least_of(times));
-    const double fitting = kBurstSeconds / std::max(least, kNano);
-    const auto [again, next] = sampler.decide(
-        {now_ns() < end_ns, int(std::clamp(fitting, double(kFewestSamples), kMostInABurst))});
+    // What was begun in another way is another quantity.
+    if (sampler.start() != before) result.samples.clear();
+    if (!times.empty()) least = std::min(least, least_of(times));
+    const auto [again, next] =
+        sampler.decide({now_ns() < end_ns || result.samples.empty(), burst_of(sampler, least)});
     more = again != 0;
     burst = next;
   }
 }
 
-void sample(const Measurement& measurement, const Body& body, const Case& at, int64_t end_ns,
-            double clock_cost, int batch, VisitResult& result) {
-  Sampler sampler(measurement, body, at);
+// What all ranks saw, on the first.
+Disturbance of_all(Disturbance mine, MPI_Comm comm) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  std::vector<Disturbance> all(rank == 0 ? size_t(ranks) : 0);
+  must(MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, comm));
+  for (int i = 1; rank == 0 && i < ranks; ++i) all[0].join(all[size_t(i)]);
+  return rank == 0 ? all[0] : mine;
+}
+
+void sample(const Point& point, Sampler& sampler, const Case& at, const VisitOrder& order,
+            int64_t end_ns, VisitResult& result) {
+  const int parts = point.measurement->parts;
   // The first call stands for all whether this can be done here at all.
   std::string problem;
   try {
-    result.first = sampler.burst(1, 1)[0] / measurement.parts;
+    result.first = sampler.burst(1, 1)[0] / parts;
   } catch (const CallFailed& error) {
     problem = error.what();
     end_watch();
@@ -117,14 +97,20 @@ void sample(const Measurement& measurement, const Body& body, const Case& at, in
     result.problem = problem.empty() ? "it failed on another rank" : problem;
     return;
   }
-  result.batch = batch > 0 ? batch : find_batch(sampler, clock_cost);
-  take_samples(sampler, result, measurement.parts, end_ns);
+  double least = order.least;
+  result.batch = order.batch > 0 ? order.batch : find_batch(sampler, order.clock_cost, least);
+  sampler.go_by_the_clock(result.batch);
+  const DisturbanceMeter meter;
+  take_samples(sampler, result, least, parts, end_ns);
+  result.disturbance = of_all(meter.seen(), at.comm);
+  result.start = sampler.start();
+  result.missed = sampler.missed();
 }
 
 }  // namespace
 
-VisitResult visit(const Point& point, Case& at, double seconds, int batch, double clock_cost) {
-  const int64_t end_ns = now_ns() + int64_t(seconds / kNano);
+VisitResult visit(const Point& point, Case& at, const VisitOrder& order, CommonClock& clock) {
+  const int64_t end_ns = now_ns() + int64_t(order.seconds / kNano);
   const Measurement& measurement = *point.measurement;
   VisitResult result;
   Body body;
@@ -140,7 +126,9 @@ VisitResult visit(const Point& point, Case& at, double seconds, int batch, doubl
     result.problem = problem.empty() ? "it failed on another rank" : problem;
     return result;
   }
-  sample(measurement, body, at, end_ns, clock_cost, batch, result);
+  if (order.start == Start::window) clock.look();
+  Sampler sampler(point, order.start, body, at, clock);
+  sample(point, sampler, at, order, end_ns, result);
   keep_watch(measurement.name);
   if (body.end) body.end();
   end_watch();

@@ -6,22 +6,35 @@
 #include <string>
 #include <vector>
 
+#include "measure/disturbance.h"
 #include "measure/points.h"
 #include "measure/run/case.h"
+#include "measure/run/common_clock.h"
 
 namespace haichi::measure {
 
 /// What a visit found; whole on the first of the ranks that took part, elsewhere only `problem`.
-struct VisitResult {
+struct VisitFacts {
+  double first = 0;              ///< seconds of the first call
+  int batch = 1;                 ///< calls in a sample
+  Start start = Start::barrier;  ///< how samples began, at the end
+  int64_t missed = 0;            ///< samples that a rank was late for
+  Disturbance disturbance;       ///< while samples were taken, on all ranks
+};
+struct VisitResult : VisitFacts {
   std::vector<double> samples;  ///< seconds of one call each, divided as the formula says
-  double first = 0;             ///< of the first call
-  int batch = 1;                ///< calls in a sample
   std::string problem;          ///< why there are no samples
 };
 
-/// Collective over the ranks that take part. `seconds` is how long it may take; at least some
-/// samples are taken all the same. `batch` is how many calls a sample has; 0: so many that reading
-/// the clock, which takes `clock_cost` seconds, is two per cent of it.
-VisitResult visit(const Point& point, Case& at, double seconds, int batch, double clock_cost);
+struct VisitOrder {
+  double seconds;     ///< how long it may take; at least some samples are taken all the same
+  Start start;        ///< how samples begin
+  int batch;          ///< calls in a sample; 0: so many that reading the clock is 2 % of it
+  double least;       ///< what a sample took in earlier visits at least; 0 without one
+  double clock_cost;  ///< seconds that this takes
+};
+
+/// Collective over the ranks that take part, whose clock is `clock`.
+VisitResult visit(const Point& point, Case& at, const VisitOrder& order, CommonClock& clock);
 
 }  // namespace haichi::measure

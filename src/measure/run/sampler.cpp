@@ -1,0 +1,123 @@
+#include "measure/run/sampler.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
+#include "measure/run/watch.h"
+
+namespace haichi::measure {
+namespace {
+
+constexpr double kNano = 1e-9;
+// Of a sample that a rank was late for; the maximum over ranks keeps it.
+constexpr double kLate = std::numeric_limits<double>::infinity();
+constexpr double kShortestWindow_s = 2e-6;
+constexpr int kCalibrations = 3, kInACalibration = 5;
+constexpr double kManyLate = 0.1, kNarrower = 0.8;  // of a burst; what a window becomes if none is
+// Until the first window all ranks have heard when it is.
+constexpr double kLead_s = 30e-6;
+// If most of so many bursts were late for most of their samples, a barrier is the better start.
+constexpr int kEnoughToJudge = 4;
+constexpr double kMost = 0.5;
+
+// Sleeps not: what comes next shall begin at once.
+void wait_until(int64_t ns) {
+  while (now_ns() < ns) {
+  }
+}
+
+}  // namespace
+
+bool Sampler::may_batch() const {
+  return !body_.before && !body_.after && point_.buffers == Buffers::hot;
+}
+
+std::array<int, 2> Sampler::decide(std::array<int, 2> choice) const {
+  must(MPI_Bcast(choice.data(), 2, MPI_INT, 0, at_.comm));
+  return choice;
+}
+
+void Sampler::one(int i, int batch, int64_t begin_ns) {
+  for (int j = 0; j < batch; ++j) body_.call();
+  times_[size_t(i)] = double(now_ns() - begin_ns) * kNano;
+  if (body_.after) body_.after();
+}
+
+const std::vector<double>& Sampler::burst(int count, int batch) {
+  times_.resize(size_t(count));
+  keep_watch(point_.measurement->name);
+  must(MPI_Barrier(at_.comm));
+  const bool by_clock = window_ > 0;
+  if (by_clock)
+    by_the_clock(count, batch);
+  else
+    in_turn(count, batch);
+  end_watch();
+  if ((point_.measurement->over == Over::slowest || by_clock) && at_.ranks > 1)
+    must(MPI_Reduce(at_.rank == 0 ? MPI_IN_PLACE : times_.data(), times_.data(), count, MPI_DOUBLE,
+                    MPI_MAX, 0, at_.comm));
+  if (by_clock) drop_missed(count);
+  return times_;
+}
+
+void Sampler::in_turn(int count, int batch) {
+  for (int i = 0; i < count; ++i) {
+    if (point_.buffers == Buffers::cold) at_.cool();
+    if (body_.before) body_.before();
+    if (start_ != Start::back_to_back) must(MPI_Barrier(at_.comm));
+    one(i, batch, now_ns());
+  }
+}
+
+// The first window is what samples with their barriers take where nothing gets in between.
+void Sampler::go_by_the_clock(int batch) {
+  if (start_ != Start::window) return;
+  double best = std::numeric_limits<double>::max();
+  for (int i = 0; i < kCalibrations; ++i) {
+    const int64_t begin_ns = now_ns();
+    burst(kInACalibration, batch);
+    best = std::min(best, double(now_ns() - begin_ns) * kNano / kInACalibration);
+  }
+  must(MPI_Allreduce(MPI_IN_PLACE, &best, 1, MPI_DOUBLE, MPI_MAX, at_.comm));
+  window_ = std::max(best, kShortestWindow_s);
+}
+
+// All ranks begin sample i at the same time of the first one's clock, and what a sample takes
+// counts from there.
+void Sampler::by_the_clock(int count, int batch) {
+  int64_t first = now_ns() + int64_t((kLead_s + clock_.error()) / kNano);
+  must(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, at_.comm));
+  for (int i = 0; i < count; ++i) {
+    if (point_.buffers == Buffers::cold) at_.cool();
+    if (body_.before) body_.before();
+    const int64_t begin = clock_.own_at(first + int64_t(i * window_ / kNano));
+    const bool late = now_ns() > begin;
+    wait_until(begin);
+    one(i, batch, begin);
+    // Whose time counts that is no maximum keeps it from the others, but not that they were late.
+    const bool counts = point_.measurement->over == Over::slowest || at_.rank == 0;
+    if (late)
+      times_[size_t(i)] = kLate;
+    else if (!counts)
+      times_[size_t(i)] = 0;
+  }
+}
+
+// On all ranks alike: windows follow what samples need, and give way to barriers if ranks come late
+// whatever they are.
+void Sampler::drop_missed(int count) {
+  times_.erase(std::remove(times_.begin(), times_.end(), kLate), times_.end());
+  int late = count - int(times_.size());
+  must(MPI_Bcast(&late, 1, MPI_INT, 0, at_.comm));
+  missed_ += late;
+  ++bursts_;
+  late_bursts_ += late > count * kMost;
+  if (late > count * kManyLate) window_ *= 2;
+  if (late == 0) window_ = std::max(window_ * kNarrower, kShortestWindow_s);
+  if (bursts_ < kEnoughToJudge || late_bursts_ <= bursts_ * kMost) return;
+  start_ = Start::barrier;
+  window_ = 0;
+}
+
+}  // namespace haichi::measure

@@ -1,0 +1,56 @@
+// Times the calls of one measurement on the ranks that take part, in bursts.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "measure/points.h"
+#include "measure/run/case.h"
+#include "measure/run/common_clock.h"
+
+namespace haichi::measure {
+
+class Sampler {
+ public:
+  /// `clock` of the communicator in `at`; it has looked if samples begin by it.
+  Sampler(const Point& point, Start start, const Body& body, Case& at, const CommonClock& clock)
+      : point_(point), body_(body), at_(at), clock_(clock), start_(start) {}
+
+  /// Collective: times `count` samples of `batch` calls each; seconds of a sample, on the first
+  /// rank. Of those begun by the clock, those that a rank was late for are not among them.
+  const std::vector<double>& burst(int count, int batch);
+
+  /// Collective: from here on samples begin by the clock, if the point has it so.
+  void go_by_the_clock(int batch);
+  /// Seconds from sample to sample by the clock; 0 as long as there is none.
+  double window() const { return window_; }
+  bool may_batch() const;
+  /// How samples begin by now: by a barrier where ranks have been late for the clock too often.
+  Start start() const { return start_; }
+  /// How many samples a rank was late for, on the first rank.
+  int64_t missed() const { return missed_; }
+
+  /// What the first rank has decided, on all.
+  std::array<int, 2> decide(std::array<int, 2> choice) const;
+
+ private:
+  void one(int i, int batch, int64_t begin_ns);
+  void in_turn(int count, int batch);
+  void by_the_clock(int count, int batch);
+  void drop_missed(int count);
+
+  const Point& point_;
+  const Body& body_;
+  Case& at_;
+  const CommonClock& clock_;
+  Start start_;
+  double window_ = 0;
+  int bursts_ = 0, late_bursts_ = 0;  // by the clock
+  int64_t missed_ = 0;
+  std::vector<double> times_;
+};
+
+}  // namespace haichi::measure
