@@ -27,7 +27,9 @@ from haichi.figures import (
     paper_001_run,
     pruning,
     record,
+    refined,
     regret,
+    robust,
     scale,
     truth,
     tuned_io,
@@ -58,6 +60,8 @@ app = typer.Typer(
 
 
 app.command("a-a")(a_a.command)
+app.command("robust")(robust.command)
+app.command("refined")(refined.command)
 
 
 @app.command("hpio-network")
