@@ -106,3 +106,45 @@ def test_the_oracle_can_tell(platform: Path) -> None:
     ring, bruck = (smpi(platform, 16, name, 1000) for name in ("ring", "bruck(4)"))
     assert ring > 1.1 * bruck
     assert haichi(16, "bruck(2)", 100000) > 1.5 * smpi(platform, 16, "ring", 100000)
+
+
+REFINE = mpis.BUILD / "bin" / "refine-smpi"
+# By which SMPI imitates the protocols of a certain MPI library: the rate from each size on, of
+# messages with a head of 16 bytes.
+RATES = {
+    257: 0.338112,
+    732: 0.341987,
+    1426: 0.608902,
+    3484: 0.77493,
+    5776: 1.08739,
+    9376: 0.58729,
+    15424: 0.697866,
+    65472: 0.940694,
+}
+HEAD = 16
+
+
+def test_a_refined_curve_tells_every_size_and_has_all_switches(platform: Path) -> None:
+    """Simulated time has no noise: what is wrong is the refining."""
+    if not REFINE.exists():
+        pytest.skip(f"no {REFINE}: ./haichi build makes it")
+    assert SMPIRUN is not None
+    factors = ";".join(f"{size}:{rate}" for size, rate in {0: 0.812084, **RATES}.items())
+    place = ["-platform", str(platform / "platform.xml"), "-hostfile", str(platform / "hosts")]
+    options = [
+        *("--cfg=smpi/simulate-computation:no", "--cfg=smpi/host-speed:10Gf"),
+        *(
+            "--cfg=network/weight-S:0",
+            "--cfg=smpi/lat-factor:0:1",
+            f"--cfg=smpi/bw-factor:{factors}",
+        ),
+        "--log=root.thres:critical",
+    ]
+    command = [SMPIRUN, "-np", "2", *place, *options, str(REFINE), "0.005"]
+    found = json.loads(mpis.run_bounded(command, timeout=60, check=True).stdout)
+    assert found["points"] <= 30
+    assert found["mean_error"] < 0.005
+    assert found["mean_error_of_powers"] > 0.02
+    # From 732 on it is one per cent faster, which is no step.
+    limits = {(size - HEAD) // 4 * 4 for size in RATES if size != 732}
+    assert set(found["switches"]) == limits
