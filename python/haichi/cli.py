@@ -1,4 +1,5 @@
-"""The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export, fit."""
+"""The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export,
+import, fit."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from haichi.figures.cli import app as figures_app
 from haichi.fit.cli import fit
 from haichi.report.cli import report
 from haichi.report.explain import explain
+from haichi.samples.imports.cli import import_
 
 BAD_INPUT = 2
 
@@ -37,6 +39,7 @@ app.command(cls=FilesOrProgram)(compare)
 app.command()(report)
 app.command()(explain)
 app.command()(export)
+app.command("import")(import_)
 app.command()(fit)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]

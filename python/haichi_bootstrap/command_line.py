@@ -29,7 +29,7 @@ from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
 # fingers on a new machine is answered before anything is installed; a test compares the two.
-FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "fit", "figures")
+FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "import", "fit", "figures")
 
 USAGE = """\
 usage: ./haichi COMMAND
@@ -55,7 +55,8 @@ usage: ./haichi COMMAND
   lab       a cluster of network namespaces: up, run, down
   report    print a run report or samples, make their page or a trace
   explain   how the algorithms of a run's collectives were chosen
-  export    what was chosen, as rules that the MPI library reads without haichi
+  export    what was chosen, as rules that the MPI library reads without haichi; samples as CSV
+  import    ./haichi import FILE -o s.jsonl    what OSU's, IMB or IOR printed, as samples
   fit       ./haichi fit SAMPLES… -o machine.json    the profile of a machine that was measured
   figures   the measurements behind the figures in README.md
 
@@ -219,7 +220,7 @@ def _set_up_for(name: str, arguments: list[str]) -> None:
             environments.provide_comparing()
         if of_files:
             return
-    if name in ("report", "explain", "export", "fit"):
+    if name in ("report", "explain", "export", "import", "fit"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()

@@ -1,4 +1,5 @@
-"""`haichi export`: the command, its outputs and its exit codes."""
+"""`haichi export`: the command, its outputs and its exit codes. Choices become rules of an MPI
+library, samples tables."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from haichi.export.rules import Candidate, Own, Rule, rules
 from haichi.report.load import ReportError
 from haichi.report.output import write_text
 from haichi.report.units import printable
+from haichi.samples import read as samples
+from haichi.samples.export import csv_text, imb_text, osu_text
 
 BAD_INPUT = 2
 
@@ -26,6 +29,12 @@ class To(StrEnum):
     OPENMPI_JSON = "openmpi-json"
     MPICH = "mpich"
     UCC = "ucc"
+    CSV = "csv"
+    OSU = "osu"
+    IMB = "imb"
+
+
+TABLES = {To.CSV: csv_text, To.OSU: osu_text, To.IMB: imb_text}
 
 
 class Format(Protocol):
@@ -46,10 +55,11 @@ def export(
         list[Path],
         typer.Argument(
             metavar="FILE",
-            help="Reports (HAICHI_REPORT=FILE) or decisions (collectives.decisions) of runs.",
+            help="Reports (HAICHI_REPORT=FILE) or decisions (collectives.decisions) of runs; for "
+            "csv, osu and imb samples of haichi measure.",
         ),
     ],
-    to: Annotated[To, typer.Option("--to", help="Who shall read the rules.")],
+    to: Annotated[To, typer.Option("--to", help="Who shall read it.")],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="OUT", help="Write here, not to the screen.")
     ] = None,
@@ -63,12 +73,13 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write what trials found out as rules that the MPI library reads itself, without haichi.
+    """Write what trials found out as rules that the MPI library reads itself, without haichi; or
+    samples as a table: CSV, or the columns of the OSU benchmarks or of IMB.
 
     Exit code 2: a file could not be read or written, or there is nothing to export.
     """
     try:
-        text, notes = exported(files, to, base)
+        text, notes = tabled(files, to, base) if to in TABLES else exported(files, to, base)
         for note in notes:
             sys.stderr.write(f"haichi export: {note}\n")
         if out:
@@ -78,6 +89,19 @@ def export(
     except ReportError as error:
         sys.stderr.write(f"haichi export: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
+
+
+def tabled(files: list[Path], to: To, base: Path | None) -> tuple[str, list[str]]:
+    """Samples as a table; what was left out, a line each.
+
+    Raises:
+        ReportError: a file can't be read or is of no samples, or --base was given.
+    """
+    if base is not None:
+        raise ReportError(f"--base is for --to mpich, not for {to}")
+    found = [samples.read(path) for path in files]
+    cut = [printable(str(each.path)) for each in found if each.cut]
+    return TABLES[to](found), [f"{name} is cut off: its last line is left out" for name in cut]
 
 
 def exported(files: list[Path], to: To, base: Path | None) -> tuple[str, list[str]]:

@@ -36,6 +36,11 @@ class Launch(BaseModel):
         "what another has left (`--resume`) has its number.",
     )
     haichi: str = Field(description="Version.")
+    source: str | None = Field(
+        None,
+        description="The program that printed the figures, if they are imported (`haichi import`). "
+        "What its output does not tell is empty, 0 or -1 then.",
+    )
     started: str = Field(description="UTC, ISO 8601.")
     library: str = Field(description="First line of what MPI_Get_library_version says.")
     mpi: str = Field(description="Version of the standard that the library says it has.")
@@ -105,8 +110,12 @@ class Description(BaseModel):
     )
     buffers: str = Field(description="How memory or the file is used.")
     who: Literal["pair", "all"] = Field(description="Which ranks take part.")
-    start: Literal["barrier", "back to back"] = Field(description="How ranks begin a sample.")
-    over: Literal["slowest rank", "first rank"] = Field(description="Whose time is the sample.")
+    start: Literal["barrier", "back to back", "not told"] = Field(
+        description="How ranks begin a sample."
+    )
+    over: Literal["slowest rank", "first rank", "mean of the ranks"] = Field(
+        description="Whose time is the sample."
+    )
     sized: bool = Field(description="Whether it is made for several sizes.")
     unit: Literal["s"] = Field(description="Of all times.")
 
@@ -119,7 +128,7 @@ class Point(BaseModel):
     name: str = Field(description="Of the measurement.")
     place: str = Field(
         description="`core`, `numa`, `node` or `network`, which tell how near the two ranks of a "
-        "pair are, or `all`."
+        "pair are, or `all`; `pair` where imported output does not tell."
     )
     ranks: list[int] | None = Field(None, description="The pair.")
     bytes: NonNegativeInt = Field(description="0 where the measurement has no size.")
@@ -131,6 +140,11 @@ class Point(BaseModel):
     samples: NonNegativeInt = Field(description="How many there are.")
     batch: int = Field(description="Calls in a sample: more than one where a call is too short.")
     visits: int = Field(description="How often it was come back to.")
+    statistic: Literal["median", "mean"] = Field(
+        "median",
+        description="What `median` is: `mean` where imported output has a mean of the samples and "
+        "no median.",
+    )
     median: float = Field(description="The middle sample, as the histogram has it.")
     median_low: float | None = Field(
         description="The median's interval of 95 %, without assuming a distribution; null for "
@@ -138,13 +152,16 @@ class Point(BaseModel):
     )
     median_high: float | None = Field(description="The upper end of it.")
     narrow: bool = Field(description="Whether that is as narrow as was asked for (`within`).")
-    p5: float = Field(description="Five of a hundred samples are below it.")
-    p95: float = Field(description="95 of a hundred are.")
-    p99: float = Field(description="99 of a hundred are.")
-    least: float = Field(description="The smallest sample.")
-    most: float = Field(description="The largest.")
+    p5: float | None = Field(
+        description="Five of a hundred samples are below it; null, as the next four, where "
+        "imported output does not tell."
+    )
+    p95: float | None = Field(description="95 of a hundred are.")
+    p99: float | None = Field(description="99 of a hundred are.")
+    least: float | None = Field(description="The smallest sample.")
+    most: float | None = Field(description="The largest.")
     mean: float = Field(description="As others print it; one interrupted sample can double it.")
-    first: float = Field(description="The first call of all.")
+    first: float | None = Field(description="The first call of all.")
     buffers: Literal["hot", "cold"] = Field(
         "hot", description="Whether the memory used was in the caches when a sample began."
     )

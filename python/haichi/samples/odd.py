@@ -60,6 +60,11 @@ def cautions(job: Job) -> list[str]:
     """What to know before the figures are believed."""
     launch = job.launch
     found = []
+    if launch.source:
+        return [
+            f"Imported: as {launch.source} printed it, means unless each repetition was printed. "
+            "What is not printed is not known here."
+        ]
     if any(each.oversubscribed for each in job.launches):
         found.append("There were more ranks than cores: figures show the scheduler's turns too.")
     values = list(job.values.values())
@@ -393,9 +398,9 @@ def _syncs(job: Job) -> Iterator[Finding]:
 
 
 def _first_calls(job: Job) -> Iterator[Finding]:
-    values = [v for v in job.values.values() if v.first > 100 * v.median and v.first > 1e-3]
-    worst = max(values, key=lambda value: value.first, default=None)
-    if worst:
+    values = [v for v in job.values.values() if (v.first or 0) > max(100 * v.median, 1e-3)]
+    worst = max(values, key=lambda value: value.first or 0, default=None)
+    if worst and worst.first:
         yield Finding(
             1.2,
             f"First calls: that of {worst.name} took {format_seconds(worst.first)}, later ones "

@@ -115,7 +115,7 @@ def _header(job: Job) -> Markup:
             f"{job.library}{under}. {plural(launch.job_ranks, 'rank')} on "
             f"{plural(len(launch.node_names), 'node')}, started {launch.started}; "
             f"{plural(len(job.values), 'point')} in {_launches(len(job.launches))}, "
-            f"haichi {launch.haichi}.",
+            f"{'imported' if launch.source else f'haichi {launch.haichi}'}.",
             cls="soft",
         ),
     )

@@ -54,8 +54,9 @@ def _print(console: Console, job: Job) -> None:
     for caution in cautions(job):
         console.print(f"! {caution}", markup=False, soft_wrap=True)
     console.print(_table(job))
-    console.print("What is odd here:")
-    for finding in findings(job):
+    found = findings(job)
+    console.print("What is odd here:" if found else "Nothing stands out.")
+    for finding in found:
         console.print(f"- {finding.words}  [{finding.point}]", markup=False, soft_wrap=True)
 
 

@@ -26,7 +26,7 @@ class Value:
     """Its interval: of the samples of one launch, or the launches' range; None if too few."""
     high: float | None
     mean: float
-    first: float
+    first: float | None
     samples: int
     narrow: bool
     ranks: tuple[int, ...] = ()
@@ -70,7 +70,7 @@ class Job:
     @property
     def library(self) -> str:
         """Name and version, on one line."""
-        return " ".join(self.launch.library.split())
+        return " ".join((self.launch.library or self.launch.source or "").split())
 
     def curve(self, name: str, place: str | None = None) -> list[Value]:
         """The values of a measurement by size; at the farthest placement class unless told."""
@@ -147,7 +147,7 @@ def _value(key: Key, ranks: tuple[int, ...], points: Sequence[Point]) -> Value:
         low=one.median_low if one else min(medians),
         high=one.median_high if one else max(medians),
         mean=statistics.median(point.mean for point in points),
-        first=statistics.median(point.first for point in points),
+        first=statistics.median(first) if (first := [p.first for p in points if p.first]) else None,
         samples=sum(point.samples for point in points),
         narrow=all(point.narrow for point in points),
         ranks=ranks,

@@ -14,6 +14,7 @@ from haichi.export.cli import export
 from haichi.fit.cli import fit
 from haichi.paths import ROOT, build
 from haichi.report.cli import report
+from haichi.samples.imports.cli import import_
 from haichi_bootstrap.command_line import USAGE
 
 PAGES = sorted((ROOT / "docs" / "man").glob("*.md"))
@@ -52,13 +53,13 @@ def test_pages_of_ours_that_are_named_are_there(page: Path) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("of", [compare, report, export, fit], ids=lambda of: of.__name__)
+@pytest.mark.parametrize("of", [compare, report, export, import_, fit], ids=lambda of: of.__name__)
 def test_options_in_a_page_are_those_of_the_command(of: Callable[..., None]) -> None:
     app = typer.Typer(add_completion=False)
     app.command()(of)
     command = typer.main.get_command(app)
     options = {name for parameter in command.params for name in parameter.opts if "--" in name}
-    page = ROOT / "docs" / "man" / f"haichi-{of.__name__}.1.md"
+    page = ROOT / "docs" / "man" / f"haichi-{of.__name__.rstrip('_')}.1.md"
     assert terms(section(page, "OPTIONS")) == options | {"--help"}
     synopsis = set(re.findall(r"--[\w-]+", section(page, "SYNOPSIS")))
     assert synopsis == options
