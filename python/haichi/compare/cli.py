@@ -15,7 +15,7 @@ from haichi.compare import picture, significance
 from haichi.compare.launcher_line import LAUNCHER
 from haichi.compare.program import compare_ways
 from haichi.compare.samples import ALPHA, AT_LEAST, compare_sets
-from haichi.compare.sets import Set, read_set, two_sets
+from haichi.compare.sets import Set, measurement_of, read_set, two_sets
 from haichi.compare.show import print_comparison
 from haichi.report.load import ReportError
 from haichi.report.output import WIDTH_OF_FILES, write_text
@@ -169,4 +169,6 @@ def _leave_only(each: Set, names: list[str]) -> None:
     kept = {
         known.name for known in each.descriptions.values() if {known.name, known.group} & {*names}
     }
-    each.medians = {key: values for key, values in each.medians.items() if key[0] in kept}
+    each.medians = {
+        key: values for key, values in each.medians.items() if measurement_of(key) in kept
+    }

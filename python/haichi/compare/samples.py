@@ -9,7 +9,7 @@ import numpy as np
 
 from haichi.compare import significance
 from haichi.compare.model import ComparedPoint, Comparison, Verdict
-from haichi.compare.sets import Key, Set, same_quantity
+from haichi.compare.sets import Key, Set, measurement_of, same_quantity
 from haichi.report.load import ReportError
 from haichi.report.units import plural, printable
 
@@ -76,7 +76,9 @@ def _common(a: Set, b: Set) -> tuple[list[Key], list[str]]:
     keys = [
         key
         for key in a.medians
-        if key in b.medians and key[0] not in left and (ranks[0] == ranks[1] or key[1] != "all")
+        if key in b.medians
+        and measurement_of(key) not in left
+        and (ranks[0] == ranks[1] or key[1] != "all")
     ]
     for letter, one, rest in (("A", a, b), ("B", b, a)):
         if alone := len(one.medians.keys() - rest.medians.keys()):

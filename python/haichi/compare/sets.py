@@ -14,7 +14,7 @@ from haichi.samples.read import read
 
 BETWEEN = ":"  # the sets, where one has several files; as between mpiexec's programs
 Key = tuple[str, str, int]
-"""Name, placement class and bytes of a point."""
+"""Label, placement class and bytes of a point."""
 
 
 @dataclass
@@ -102,9 +102,9 @@ def _add(made: Set, path: Path) -> None:
     for name, description in found.descriptions.items():
         _check_formula(made, path, description)
         made.descriptions[name] = description
-    for point in found.points:
+    for point in (*found.points, *found.variants):
         if point.median > 0:
-            key = (point.name, point.place, point.bytes)
+            key = (point.label(), point.place, point.bytes)
             made.medians.setdefault(key, []).append(point.median)
 
 
@@ -117,6 +117,11 @@ def _check_formula(made: Set, path: Path, description: Description) -> None:
             f"{description.timed} there, and {known.formula} of {known.timed} in the files before; "
             "compare them as two sets"
         )
+
+
+def measurement_of(key: Key) -> str:
+    """The name in the catalogue, without how it was measured (`Point.label`)."""
+    return key[0].partition(" (")[0]
 
 
 def same_quantity(one: Description, other: Description) -> bool:

@@ -72,7 +72,8 @@ def _series(job: Job, names: Iterable[str], prefix: str = "", suffix: str = "") 
 def _point_to_point(job: Job) -> Chapter:
     bound = _link_bound(job)
     by_place = [Series(p, job.curve("ping-pong", p)) for p in job.places("ping-pong")]
-    modes = [name for name in job.names("p2p") if name.startswith("ping-pong")]
+    modes = [n for n in job.names("p2p") if n.startswith("ping-pong") and "(" not in n]
+    others = [name for name in job.names("p2p") if name.startswith("ping-pong (")]
     small = min((value.bytes for value in job.curve("ping-pong")), default=0)
     costs = [(n, v) for n in modes if (v := job.at(n, small))]
     return (
@@ -100,6 +101,10 @@ def _point_to_point(job: Job) -> Chapter:
                     "Datatypes",
                     _series(job, ("contiguous", "vector", "indexed", "struct", "subarray"),
                             "ping-pong-"),
+                ),
+                curves.times(
+                    "Ping-pong, buffers hot and cold",
+                    _series(job, ["ping-pong", *others]) if others else [],
                 ),
                 curves.times("Packing", _series(job, ("pack", "unpack", "pack-external"))),
             ),

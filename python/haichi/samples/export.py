@@ -13,8 +13,31 @@ from haichi.samples.model import Point
 from haichi.samples.read import SamplesFile
 
 OF_POINTS = (
-    *("name", "place", "ranks", "bytes", "samples", "batch", "visits", "statistic", "median"),
-    *("median_low", "median_high", "narrow", "p5", "p95", "p99", "least", "most", "mean", "first"),
+    *(
+        "name",
+        "place",
+        "ranks",
+        "bytes",
+        "samples",
+        "batch",
+        "visits",
+        "buffers",
+        "start",
+        "statistic",
+    ),
+    *(
+        "median",
+        "median_low",
+        "median_high",
+        "narrow",
+        "p5",
+        "p95",
+        "p99",
+        "least",
+        "most",
+        "mean",
+        "first",
+    ),
 )
 OF_LAUNCHES = ("launch", "library", "under", "job_ranks", "started", "oversubscribed", "source")
 HEAD = ("file", *OF_LAUNCHES, "group", *OF_POINTS)
@@ -27,7 +50,7 @@ def csv_text(files: Iterable[SamplesFile]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEAD)
     for file in files:
-        for point in file.points:
+        for point in (*file.points, *file.variants):
             launch = file.launch_of(point)
             about = file.descriptions.get(point.name)
             writer.writerow(

@@ -196,6 +196,12 @@ class Point(BaseModel):
         None, description="All samples in the order of their time, with `--raw`."
     )
 
+    def label(self) -> str:
+        """Its measurement's name, and how it was measured if not as usual: another quantity."""
+        if self.usual:
+            return self.name
+        return f"{self.name} ({self.buffers}{f', {self.start}' if self.start else ''})"
+
 
 class Left(BaseModel):
     """What could not be measured, and why."""

@@ -18,6 +18,7 @@ WHOLE = (0.8, 1.25)  # of a call's time: as good as all of it; more is noise
 SHORT = 5e-6  # s: what takes less has no time to hide
 LONG = 0.05  # s: for one call on a file or a communicator
 PARTS = ("-issue", "-wait", "-begin", "-end", "-init")  # of calls: no size of their own to speak of
+SWITCH = 1.05  # the other way over the one, or its inverse
 NEAR = 1.2  # sizes that are nearly the same, as a ratio
 
 
@@ -33,6 +34,7 @@ class Finding:
 def findings(job: Job) -> list[Finding]:
     """The most remarkable, those of one kind kept to a few."""
     kinds: Sequence[Callable[[Job], Iterator[Finding]]] = (
+        _found_switches,
         _switches,
         _larger_is_faster,
         _spikes,
@@ -114,6 +116,21 @@ def _switches(job: Job) -> Iterator[Finding]:
                         "a cache ends",
                         large.point(),
                     )
+
+
+def _found_switches(job: Job) -> Iterator[Finding]:
+    """Those that `--switches` has searched for, to four bytes."""
+    for each in job.switches:
+        cost = max(each.ratio, 1 / each.ratio)
+        if cost >= SWITCH:
+            cold = ", cold" if each.buffers == "cold" else ""
+            yield Finding(
+                cost,
+                f"{each.name} ({each.place}{cold}): the library changes its way at {each.above} "
+                f"bytes, from {format_seconds(each.median_below)} to "
+                f"{format_seconds(each.median_above)} ({each.ratio:.2f}×)",
+                f"{each.name}, {each.place}, {each.below} and {each.above} bytes",
+            )
 
 
 def _larger_is_faster(job: Job) -> Iterator[Finding]:
@@ -210,7 +227,7 @@ def _one_sided_pairs(job: Job) -> Iterator[Finding]:
 
 
 def _all_to_all(job: Job) -> Iterator[Finding]:
-    ways = [name for name in job.names("exchange") if name.startswith("exchange-")]
+    ways = [n for n in job.names("exchange") if n.startswith("exchange-") and "(" not in n]
     for value in job.curve("alltoall"):
         others = [found for way in ways if (found := job.at(way, value.bytes))]
         best = min(others, key=lambda each: each.median, default=None)

@@ -43,7 +43,7 @@ class SamplesFile:
     cut: bool = False
     """Whether the last line is not whole, as a kill leaves it; it is left out."""
 
-    def launch_of(self, point: Point | Left) -> Launch:
+    def launch_of(self, point: Point | Left | Switch) -> Launch:
         """The launch that a record is of.
 
         Raises:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from haichi.samples.model import Description, Launch, Left, Point
+from haichi.samples.model import Description, Launch, Left, Point, Switch
 from haichi.samples.read import SamplesFile
 
 Key = tuple[str, str, int]
@@ -59,6 +59,7 @@ class Job:
     pairs: dict[tuple[str, int], list[Value]] = field(default_factory=dict)
     """By measurement and size, where several pairs of ranks have been measured."""
     left: list[Left] = field(default_factory=list)
+    switches: list[Switch] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
 
@@ -107,8 +108,10 @@ def jobs(files: Iterable[SamplesFile]) -> list[Job]:
                 job.files.append(str(file.path))
                 job.cut += [str(file.path)] if file.cut else []
             job.descriptions |= file.descriptions
-        for point in file.points:
+        for point in (*file.points, *file.variants):
             points[kinds[file.launch_of(point).launch]].append(point)
+        for switch in file.switches:
+            found[kinds[file.launch_of(switch).launch]].switches.append(switch)
         for left in file.left:
             found[kinds[file.launch_of(left).launch]].left.append(left)
     for kind, job in found.items():
@@ -124,7 +127,10 @@ def _fill(job: Job, points: Sequence[Point]) -> None:
     together: dict[tuple[Key, tuple[int, ...]], list[Point]] = defaultdict(list)
     for point in points:
         if point.median > 0:
-            key = (point.name, point.place, point.bytes)
+            label = point.label()
+            if label not in job.descriptions and point.name in job.descriptions:
+                job.descriptions[label] = job.descriptions[point.name]
+            key = (label, point.place, point.bytes)
             together[key, tuple(point.ranks or ())].append(point)
     pairs: dict[tuple[str, int], list[Value]] = defaultdict(list)
     for (key, ranks), each in together.items():

@@ -167,6 +167,24 @@ def test_another_quantity_of_the_same_name_is_left_out(tmp_path: Path) -> None:
     assert any("what a sample is differs: ping-pong" in note for note in document["notes"])
 
 
+def test_cold_is_not_compared_with_hot(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / f"{name}.jsonl", [launch(), measurement(), point(1e-6), more])
+        for name, more in (
+            ("a", point(2e-6, buffers="cold", start="barrier", usual=False)),
+            ("b", point(3e-6, buffers="cold", start="window", usual=False)),
+        )
+    ]
+    document = found_in(*files)
+    assert [each["name"] for each in document["points"]] == ["ping-pong"]
+    assert "1 point of A alone" in document["notes"]
+    other = write(tmp_path / "c.jsonl", [
+        launch(), measurement(), point(4e-6, buffers="cold", start="barrier", usual=False),
+    ])  # fmt: skip
+    (made,) = found_in(files[0], other)["points"]
+    assert (made["name"], made["ratio"]) == ("ping-pong (cold, barrier)", pytest.approx(2))
+
+
 def test_points_of_all_ranks_need_as_many_ranks(tmp_path: Path) -> None:
     files = [
         write(tmp_path / f"{ranks}.jsonl", [

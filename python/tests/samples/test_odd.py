@@ -59,6 +59,20 @@ def test_a_switch_of_the_protocol_is_found(
     assert f"[ping-pong, all, {sorted(times)[2]} bytes]" in found
 
 
+def test_a_switch_that_was_searched_for_is_told_to_four_bytes(tmp_path: Path) -> None:
+    switch = {
+        "kind": "switch", "launch": 1, "name": "ping-pong", "place": "network", "buffers": "hot",
+        "below": 1024, "above": 1028, "median_below": 6.21 * US, "median_above": 11.5 * US,
+        "ratio": 11.5 / 6.21,
+    }  # fmt: skip
+    found = words(job(tmp_path, point(1 * US), switch))
+    assert (
+        "ping-pong (network): the library changes its way at 1028 bytes, from 6.21 µs to" in found
+    )
+    assert "(1.85×)" in found
+    assert words(job(tmp_path, point(1 * US), switch | {"ratio": 1.01})) == ""
+
+
 def test_one_size_alone_is_no_switch(tmp_path: Path) -> None:
     times = {1024: 1.0, 4096: 900.0, 16384: 4.0, 65536: 16.0}
     found = words(job(tmp_path, of_group("p2p", "ping-pong"), *curve("ping-pong", times)))

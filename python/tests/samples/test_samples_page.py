@@ -103,6 +103,18 @@ def test_page_has_every_chapter(tmp_path: Path) -> None:
         assert words in text, words
 
 
+def test_cold_buffers_are_a_curve_of_their_own(tmp_path: Path) -> None:
+    cold = [
+        point(5e-6 + size / 1e9, size=size, place="network", buffers="cold", start="barrier",
+              usual=False)
+        for size in (4, 1024, 65536)
+    ]  # fmt: skip
+    text = made_page(tmp_path, [*records(), *cold])
+    assert "Ping-pong, buffers hot and cold" in text
+    assert "ping-pong (cold, barrier)" in text
+    assert "hot and cold" not in made_page(tmp_path, records())
+
+
 def test_haichi_underneath_is_held_against_the_library_alone(tmp_path: Path) -> None:
     text = "".join(Checker(made_page(tmp_path, records(), records(factor=0.5, under=True))).text)
     assert "What haichi changes" in text
