@@ -31,6 +31,10 @@ class ComparedPoint(BaseModel):
     b: float = Field(description="Median of B's launches.")
     a_launches: int = Field(description="Launches of A that have the point.")
     b_launches: int = Field(description="Launches of B that have it.")
+    far_out: int = Field(
+        description="Launches of both that are left out of the ratio and the test, a tenth at "
+        "most: they took twice the median of all launches or more."
+    )
     ratio: float = Field(description="B ÷ A: the median of the ratios of all pairs of launches.")
     low: float | None = Field(
         description="The ratio's interval of 95 %; null if a set has one launch alone."

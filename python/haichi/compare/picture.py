@@ -73,7 +73,7 @@ class _Axis:
         parts, taken = [], [-99.0]
         for tick in sorted(ticks, key=lambda each: abs(math.log(each))):
             x = self.x(tick)
-            if min(abs(x - each) for each in taken) < 34:
+            if min(abs(x - each) for each in taken) < 46:
                 continue
             taken.append(x)
             ink = "#888" if tick == 1 else "#e3e6ea"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from haichi.compare import significance
 from haichi.compare.model import ComparedPoint, Comparison, Verdict
 from haichi.compare.sets import Key, Set, measurement_of, same_quantity
+from haichi.compare.significance import Values
 from haichi.report.load import ReportError
 from haichi.report.units import plural, printable
 
@@ -34,15 +35,15 @@ def compare_sets(
             f"{printable(str(a.files[0]))} and {printable(str(b.files[0]))} have no point in "
             f"common{': ' + notes[0] if notes else ''}; measure the same in both"
         )
-    bands = {key: _band(noise, key, at_least) for key in keys}
-    p = _p_values(a, b, keys)
+    near = {key: _near(a, b, key) for key in keys}
+    p = _p_values(near)
     corrected = dict(zip(p, significance.holm(list(p.values())), strict=True))
     points = [
-        _point(
-            key, a.medians[key], b.medians[key], p.get(key), corrected.get(key), bands[key], alpha
-        )
+        _point(key, a, b, near[key], p.get(key), corrected.get(key), _band(noise, key, at_least))
         for key in keys
     ]
+    for point in points:
+        point.verdict = _verdict(point, alpha)
     return Comparison(
         a=a.side(),
         b=b.side(),
@@ -90,18 +91,21 @@ def _listed(values: Sequence[object]) -> str:
     return " and ".join(map(str, values))
 
 
-def _p_values(a: Set, b: Set, keys: Sequence[Key]) -> dict[Key, float]:
+def _near(a: Set, b: Set, key: Key) -> tuple[Values, Values]:
+    return significance.without_far(np.array(a.medians[key]), np.array(b.medians[key]))
+
+
+def _p_values(near: Mapping[Key, tuple[Values, Values]]) -> dict[Key, float]:
     """Of the points that have launches enough, many at once: those of equal sizes together."""
     alike: dict[tuple[int, int], list[Key]] = defaultdict(list)
-    for key in keys:
-        alike[len(a.medians[key]), len(b.medians[key])].append(key)
+    for key, (a, b) in near.items():
+        alike[len(a), len(b)].append(key)
     found: dict[Key, float] = {}
-    for sizes, of_size in alike.items():
-        if min(sizes) < FEWEST:
-            continue
-        rows = [np.array([each.medians[key] for key in of_size]) for each in (a, b)]
-        found |= zip(of_size, map(float, significance.p_values(*rows)), strict=True)
-    return {key: found[key] for key in keys if key in found}
+    for sizes, keys in alike.items():
+        if min(sizes) >= FEWEST:
+            rows = [np.array([near[key][side] for key in keys]) for side in (0, 1)]
+            found |= zip(keys, map(float, significance.p_values(*rows)), strict=True)
+    return {key: found[key] for key in near if key in found}
 
 
 def _band(noise: Set | None, key: Key, at_least: float) -> float:
@@ -113,50 +117,43 @@ def _band(noise: Set | None, key: Key, at_least: float) -> float:
 
 def _point(
     key: Key,
-    of_a: Sequence[float],
-    of_b: Sequence[float],
+    a: Set,
+    b: Set,
+    near: tuple[Values, Values],
     p: float | None,
     corrected: float | None,
     band: float,
-    alpha: float,
 ) -> ComparedPoint:
-    a, b = np.array(of_a), np.array(of_b)
-    ratio = significance.ratio(a, b)
-    low, high = (None, None) if p is None else significance.ratio_interval(a, b)
+    """All but the verdict."""
+    of_a, of_b = a.medians[key], b.medians[key]
+    low, high = (None, None) if p is None else significance.ratio_interval(*near)
     return ComparedPoint(
         name=key[0],
         place=key[1],
         bytes=key[2],
-        a=float(np.median(a)),
-        b=float(np.median(b)),
-        a_launches=len(a),
-        b_launches=len(b),
-        ratio=ratio,
+        a=float(np.median(of_a)),
+        b=float(np.median(of_b)),
+        a_launches=len(of_a),
+        b_launches=len(of_b),
+        far_out=len(of_a) + len(of_b) - len(near[0]) - len(near[1]),
+        ratio=significance.ratio(*near),
         low=low,
         high=high,
-        superiority=significance.superiority(a, b),
+        superiority=significance.superiority(*near),
         p=p,
         p_corrected=corrected,
         band=band,
-        verdict=_verdict(ratio, low, high, corrected, band, alpha),
+        verdict="one launch",
     )
 
 
-def _verdict(
-    ratio: float,
-    low: float | None,
-    high: float | None,
-    corrected: float | None,
-    band: float,
-    alpha: float,
-) -> Verdict:
-    if low is None or high is None or corrected is None:
+def _verdict(point: ComparedPoint, alpha: float) -> Verdict:
+    if point.low is None or point.high is None or point.p_corrected is None:
         return "one launch"
-    if corrected <= alpha and ratio > 1 + band:
-        return "slower"
-    if corrected <= alpha and ratio < 1 / (1 + band):
-        return "faster"
-    return "same" if 1 / (1 + band) <= low and high <= 1 + band else "unclear"
+    least, most = 1 / (1 + point.band), 1 + point.band
+    if point.p_corrected <= alpha and not least <= point.ratio <= most:
+        return "slower" if point.ratio > 1 else "faster"
+    return "same" if least <= point.low and point.high <= most else "unclear"
 
 
 def _notes(a: Set, b: Set) -> Iterator[str]:
@@ -212,6 +209,12 @@ def _of_power(points: Sequence[ComparedPoint], alpha: float) -> Iterator[str]:
         yield (
             f"{plural(lone, 'point')} with one launch in a set: nothing of them is significant, "
             "since launches of one program differ; measure several, in turns"
+        )
+    far = sum(point.far_out for point in points)
+    if far:
+        yield (
+            f"{plural(far, 'value')} of launches took twice their point's median or more and are "
+            "left out, a tenth of a point's at most: launches that went wrong"
         )
     tested = [point for point in points if point.p is not None]
     if not tested:

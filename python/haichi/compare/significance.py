@@ -24,8 +24,27 @@ SPLITS = 200  # of noise runs in halves
 ALL_SPLITS_UP_TO = 8  # runs
 
 
+FAR, FAR_SHARE = 2.0, 0.1  # times the median of all launches; of all launches
+LEAST_LEFT = 2  # launches of a set
+
+
 class Missing(Exception):
     """SciPy is not here; the message says how to get it."""
+
+
+def without_far(a: Values, b: Values) -> tuple[Values, Values]:
+    """Both sets without launches that went wrong: those that took FAR times the median of all or
+    more, the farthest first, a share of FAR_SHARE at most.
+
+    Which are left out does not depend on whose they are, so the test of what is left is as exact.
+    """
+    every = np.concatenate([a, b])
+    most = min(int(FAR_SHARE * len(every)), len(a) - LEAST_LEFT, len(b) - LEAST_LEFT)
+    far = np.argsort(-every, kind="stable")[: max(most, 0)]
+    far = far[every[far] >= FAR * np.median(every)]
+    kept = np.ones(len(every), dtype=bool)
+    kept[far] = False
+    return a[kept[: len(a)]], b[kept[len(a) :]]
 
 
 def p_values(a: Values, b: Values) -> Values:

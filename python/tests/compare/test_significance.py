@@ -33,6 +33,28 @@ def test_equal_medians_are_no_difference() -> None:
     assert significance.superiority(same[0], same[0]) == 0.5
 
 
+def test_launches_that_went_wrong_are_left_out_whosever_they_are() -> None:
+    a = np.array([1.0, 1.1, 1.2, 1.3, 79.0, 1.05, 1.0, 1.1, 1.2, 1000.0])
+    b = np.array([1.3, 1.4, 1.5, 1.3, 1.4, 1.5, 1.3, 1.4, 1.5, 9.0])
+    near_a, near_b = significance.without_far(a, b)
+    assert (len(near_a), len(near_b)) == (8, 10)  # a tenth of 20: the two farthest
+    assert significance.without_far(b, a)[1].tolist() == near_a.tolist()
+    slower = significance.without_far(a[:4], 5 * a[:4])
+    assert [len(each) for each in slower] == [4, 4]
+    lone = significance.without_far(a[:4], a[8:])
+    assert [len(each) for each in lone] == [4, 2]
+
+
+def test_leaving_launches_out_keeps_the_test_exact() -> None:
+    draw = np.random.default_rng(9)
+    found = 0
+    for _ in range(3000):
+        every = np.exp(draw.normal(0, 0.02, 20)) * np.where(draw.random(20) < 0.1, 5, 1)
+        a, b = significance.without_far(every[:10], every[10:])
+        found += float(significance.p_values(a, b)) <= 0.05
+    assert found / 3000 <= 0.058
+
+
 def test_holm_is_as_printed() -> None:
     assert significance.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert significance.holm([0.9, 0.8]) == [1.0, 1.0]
