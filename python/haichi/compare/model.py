@@ -35,6 +35,11 @@ class ComparedPoint(BaseModel):
         description="Launches of both that are left out of the ratio and the test, a tenth at "
         "most: they took twice the median of all launches or more."
     )
+    speeds: int = Field(
+        description="At how many speeds the launches of both ran, 15 % apart or more. If several, "
+        "each launch is also held against those of its speed alone; what tells more counts, and p "
+        "is twice as large for that."
+    )
     ratio: float = Field(description="B ÷ A: the median of the ratios of all pairs of launches.")
     low: float | None = Field(
         description="The ratio's interval of 95 %; null if a set has one launch alone."

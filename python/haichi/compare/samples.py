@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,12 +36,12 @@ def compare_sets(
             f"{printable(str(a.files[0]))} and {printable(str(b.files[0]))} have no point in "
             f"common{': ' + notes[0] if notes else ''}; measure the same in both"
         )
-    near = {key: _near(a, b, key) for key in keys}
-    p = _p_values(near)
+    told = _told(a, b, keys)
+    p = {key: each.p for key, each in told.items() if each.p is not None}
     corrected = dict(zip(p, significance.holm(list(p.values())), strict=True))
     points = [
-        _point(key, a, b, near[key], p.get(key), corrected.get(key), _band(noise, key, at_least))
-        for key in keys
+        _point(key, a, b, each, corrected.get(key), _band(noise, key, at_least))
+        for key, each in told.items()
     ]
     for point in points:
         point.verdict = _verdict(point, alpha)
@@ -91,21 +92,51 @@ def _listed(values: Sequence[object]) -> str:
     return " and ".join(map(str, values))
 
 
-def _near(a: Set, b: Set, key: Key) -> tuple[Values, Values]:
-    return significance.without_far(np.array(a.medians[key]), np.array(b.medians[key]))
+@dataclass(frozen=True)
+class _Told:
+    """What the tests say of a point, and the values that they say it of."""
+
+    a: Values
+    b: Values
+    far_out: int
+    speeds: int
+    p: float | None
 
 
-def _p_values(near: Mapping[Key, tuple[Values, Values]]) -> dict[Key, float]:
+def _told(a: Set, b: Set, keys: Sequence[Key]) -> dict[Key, _Told]:
+    whole, within, speeds = {}, {}, {}
+    for key in keys:
+        of_a, of_b = np.array(a.medians[key]), np.array(b.medians[key])
+        whole[key] = significance.without_far(of_a, of_b)
+        *within[key], speeds[key] = significance.within_speeds(of_a, of_b)
+    p = _p_values(whole)
+    p_within = _p_values({key: (v[0], v[1]) for key, v in within.items() if speeds[key] > 1})
+    found = {}
+    for key in keys:
+        first, second = p.get(key), p_within.get(key, 1.0)
+        left, rest = whole[key], within[key]
+        # Two tests of one point: either may be right by chance.
+        best = (
+            None if first is None else min(1.0, min(first, second) * (2 if key in p_within else 1))
+        )
+        by_speed = first is not None and second < first
+        used = (rest[0], rest[1]) if by_speed else left
+        far = 0 if by_speed else len(a.medians[key]) + len(b.medians[key]) - sum(map(len, left))
+        found[key] = _Told(*used, far, speeds[key], best)
+    return found
+
+
+def _p_values(rows: Mapping[Key, tuple[Values, Values]]) -> dict[Key, float]:
     """Of the points that have launches enough, many at once: those of equal sizes together."""
     alike: dict[tuple[int, int], list[Key]] = defaultdict(list)
-    for key, (a, b) in near.items():
+    for key, (a, b) in rows.items():
         alike[len(a), len(b)].append(key)
     found: dict[Key, float] = {}
     for sizes, keys in alike.items():
         if min(sizes) >= FEWEST:
-            rows = [np.array([near[key][side] for key in keys]) for side in (0, 1)]
-            found |= zip(keys, map(float, significance.p_values(*rows)), strict=True)
-    return {key: found[key] for key in near if key in found}
+            sides = [np.array([rows[key][side] for key in keys]) for side in (0, 1)]
+            found |= zip(keys, map(float, significance.p_values(*sides)), strict=True)
+    return found
 
 
 def _band(noise: Set | None, key: Key, at_least: float) -> float:
@@ -116,17 +147,11 @@ def _band(noise: Set | None, key: Key, at_least: float) -> float:
 
 
 def _point(
-    key: Key,
-    a: Set,
-    b: Set,
-    near: tuple[Values, Values],
-    p: float | None,
-    corrected: float | None,
-    band: float,
+    key: Key, a: Set, b: Set, told: _Told, corrected: float | None, band: float
 ) -> ComparedPoint:
     """All but the verdict."""
     of_a, of_b = a.medians[key], b.medians[key]
-    low, high = (None, None) if p is None else significance.ratio_interval(*near)
+    interval = (None, None) if told.p is None else significance.ratio_interval(told.a, told.b)
     return ComparedPoint(
         name=key[0],
         place=key[1],
@@ -135,12 +160,13 @@ def _point(
         b=float(np.median(of_b)),
         a_launches=len(of_a),
         b_launches=len(of_b),
-        far_out=len(of_a) + len(of_b) - len(near[0]) - len(near[1]),
-        ratio=significance.ratio(*near),
-        low=low,
-        high=high,
-        superiority=significance.superiority(*near),
-        p=p,
+        far_out=told.far_out,
+        speeds=told.speeds,
+        ratio=significance.ratio(told.a, told.b),
+        low=interval[0],
+        high=interval[1],
+        superiority=significance.superiority(told.a, told.b),
+        p=told.p,
         p_corrected=corrected,
         band=band,
         verdict="one launch",
@@ -215,6 +241,12 @@ def _of_power(points: Sequence[ComparedPoint], alpha: float) -> Iterator[str]:
         yield (
             f"{plural(far, 'value')} of launches took twice their point's median or more and are "
             "left out, a tenth of a point's at most: launches that went wrong"
+        )
+    several = sum(point.speeds > 1 and point.p is not None for point in points)
+    if several:
+        yield (
+            f"at {plural(several, 'point')} launches ran at several speeds, 15 % apart or more, "
+            "whatever was compared: each was held against those of its speed too"
         )
     tested = [point for point in points if point.p is not None]
     if not tested:

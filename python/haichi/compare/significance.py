@@ -26,6 +26,7 @@ ALL_SPLITS_UP_TO = 8  # runs
 
 FAR, FAR_SHARE = 2.0, 0.1  # times the median of all launches; of all launches
 LEAST_LEFT = 2  # launches of a set
+APART = 0.15  # between two speeds that a machine runs at, as a share
 
 
 class Missing(Exception):
@@ -45,6 +46,24 @@ def without_far(a: Values, b: Values) -> tuple[Values, Values]:
     kept = np.ones(len(every), dtype=bool)
     kept[far] = False
     return a[kept[: len(a)]], b[kept[len(a) :]]
+
+
+def within_speeds(a: Values, b: Values) -> tuple[Values, Values, int]:
+    """Each launch over the median of those that ran at its speed, and how many speeds there are.
+
+    A machine whose host moves its cores runs launches at several speeds, whatever is compared. All
+    launches in order are parted where the next one takes longer by APART or more. How does not
+    depend on whose they are, so the test of what comes out is as exact.
+    """
+    every = np.concatenate([a, b])
+    order = np.argsort(every, kind="stable")
+    steps = np.diff(np.log(every[order])) >= math.log1p(APART)
+    speeds = np.concatenate([[0], np.cumsum(steps)])
+    over = np.empty_like(every)
+    for speed in range(speeds[-1] + 1):
+        own = order[speeds == speed]
+        over[own] = every[own] / np.median(every[own])
+    return over[: len(a)], over[len(a) :], int(speeds[-1]) + 1
 
 
 def p_values(a: Values, b: Values) -> Values:

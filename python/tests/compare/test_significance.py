@@ -45,6 +45,26 @@ def test_launches_that_went_wrong_are_left_out_whosever_they_are() -> None:
     assert [len(each) for each in lone] == [4, 2]
 
 
+def test_launches_are_held_against_those_of_their_speed() -> None:
+    a, b = np.array([1.0, 1.02, 4.0, 4.1, 90.0]), np.array([1.05, 1.07, 4.2, 4.3, 1.06])
+    over_a, over_b, speeds = significance.within_speeds(a, b)
+    assert speeds == 3
+    assert over_a == pytest.approx([1 / 1.05, 1.02 / 1.05, 4.0 / 4.15, 4.1 / 4.15, 1.0])
+    other_b, other_a, _ = significance.within_speeds(b, a)
+    assert (other_a.tolist(), other_b.tolist()) == (over_a.tolist(), over_b.tolist())
+    assert significance.within_speeds(a[:2], b[:2])[2] == 1
+
+
+def test_speeds_keep_the_test_exact() -> None:
+    draw = np.random.default_rng(12)
+    found = 0
+    for _ in range(3000):
+        every = np.exp(draw.normal(0, 0.02, 20)) * np.where(draw.random(20) < 0.4, 4.3, 1)
+        a, b, _ = significance.within_speeds(every[:10], every[10:])
+        found += float(significance.p_values(a, b)) <= 0.05
+    assert found / 3000 <= 0.058
+
+
 def test_leaving_launches_out_keeps_the_test_exact() -> None:
     draw = np.random.default_rng(9)
     found = 0
