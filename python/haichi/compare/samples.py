@@ -115,10 +115,9 @@ def _told(a: Set, b: Set, keys: Sequence[Key]) -> dict[Key, _Told]:
     for key in keys:
         first, second = p.get(key), p_within.get(key, 1.0)
         left, rest = whole[key], within[key]
-        # Two tests of one point: either may be right by chance.
-        best = (
-            None if first is None else min(1.0, min(first, second) * (2 if key in p_within else 1))
-        )
+        # Two tests of one point: either may come out by chance.
+        tests = 2 if key in p_within else 1
+        best = None if first is None else min(1.0, tests * min(first, second))
         by_speed = first is not None and second < first
         used = (rest[0], rest[1]) if by_speed else left
         far = 0 if by_speed else len(a.medians[key]) + len(b.medians[key]) - sum(map(len, left))
