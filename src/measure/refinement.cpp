@@ -52,6 +52,15 @@ double step_at(const std::vector<Known>& curve, size_t i) {
   return (up > 0 ? up : std::min(down, 0.0)) / a.median;
 }
 
+// Whether a second look, in the other order, shows the step too: a machine that became slower
+// between two visits does not.
+bool holds(const Switch& first, const Switch& second) {
+  const bool up = first.ratio() > 1;
+  const Known &lesser = up ? second.below : second.above,
+              &greater = up ? second.above : second.below;
+  return greater.low > lesser.high && greater.median > (1 + kLeastStep) * lesser.median;
+}
+
 }  // namespace
 
 double between(const Known& a, const Known& b, int64_t bytes) {
@@ -148,6 +157,9 @@ std::vector<Switch> find_switches(std::vector<Known>& curve, size_t most,
     }
     const auto found = search.found();
     if (!found) continue;
+    const auto above = measure(found->above.bytes), below = measure(found->below.bytes);
+    if (!above || !below) return switches;
+    if (!holds(*found, Switch{*below, *above})) continue;
     switches.push_back(*found);
     for (const Known& end : {found->below, found->above}) {
       const auto place = place_of(curve, end.bytes);

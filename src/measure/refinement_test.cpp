@@ -136,6 +136,15 @@ TEST(FindSwitches, NoiseIsNone) {
   EXPECT_EQ(probes, 0);
 }
 
+TEST(FindSwitches, AStepThatDoesNotLastIsNone) {
+  const Curve line = [](int64_t bytes) { return 1e-6 + double(bytes) / 1e10; };
+  auto curve = powers_of_four(line);
+  curve[4] = exact(curve[4].bytes, 2 * curve[4].median);  // the machine was slow for a while
+  int probes = 0;
+  EXPECT_TRUE(switches_of(curve, line, probes).empty());
+  EXPECT_GT(probes, 0);
+}
+
 TEST(FindSwitches, EndsWhenTheTimeIsOver) {
   auto curve = powers_of_four(eager_and_rendezvous);
   EXPECT_TRUE(find_switches(curve, 30, [](int64_t) { return std::nullopt; }).empty());
