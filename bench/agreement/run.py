@@ -56,7 +56,9 @@ def by_haichi(found: mpi.Mpi, fifo: bool, folder: Path) -> dict[Key, float]:
     out.unlink(missing_ok=True)
     sizes = [word for size in SIZES for word in ("--size", str(size))]
     program = str(paths.program(f"haichi-measure-{found.family}"))
-    words = [program, *NAMES.values(), *sizes, "--budget", "6", "--out", str(out)]
+    # The others begin behind barriers.
+    words = [program, *NAMES.values(), *sizes, "--start", "barrier", "--budget", "6"]
+    words += ["--out", str(out)]
     start(found, fifo, words)
     records = [json.loads(line) for line in out.read_text().splitlines()]
     return {
