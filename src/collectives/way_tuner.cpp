@@ -59,18 +59,23 @@ bool WayTuner::tried(const TunedWay& tuned) {
   });
 }
 
-std::string WayTuner::why_next(const WayKey& key) const {
+std::string_view WayTuner::why_next(const WayKey& key) {
   const auto known = keys_.find(key);
   if (known == keys_.end() || known->second.ways.size() < 2) return "";
-  const TunedWay& tuned = known->second;
+  TunedWay& tuned = known->second;
   const Selection& selection = tuned.selection;
   const int next = selection.next();
-  if (selection.calls() == 0 && tuned.why != "by trial") return std::string(tuned.why);
-  if (next != 0 && selection.chosen() != next)
-    return fmt::format("a trial, call {}", selection.calls() + 1);
+  if (selection.calls() == 0 && tuned.why != "by trial") return tuned.why;
+  const bool trial = next != 0 && selection.chosen() != next;
   if (next == 0) return "";
-  return fmt::format("by trial: {:.3g} ms against {:.3g} ms of {}", selection.time_of(next) * 1e3,
-                     selection.time_of(0) * 1e3, name(tuned.ways[0]));
+  if (!trial && tuned.said_of == next && selection.calls() < tuned.said_until) return tuned.said;
+  tuned.said_of = trial ? -1 : next;
+  tuned.said_until = 2 * selection.calls();
+  tuned.said = trial ? fmt::format("a trial, call {}", selection.calls() + 1)
+                     : fmt::format("by trial: {:.3g} ms against {:.3g} ms of {}",
+                                   selection.time_of(next) * 1e3, selection.time_of(0) * 1e3,
+                                   name(tuned.ways[0]));
+  return tuned.said;
 }
 
 std::vector<Decision> WayTuner::decided() const {

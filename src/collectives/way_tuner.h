@@ -45,6 +45,11 @@ struct TunedWay {
   std::vector<int> ways;
   Selection selection;
   std::string_view why;
+  /// What why_next() said last, when trials had chosen `said_of`; said again until there are
+  /// `said_until` calls, as its numbers hardly change.
+  std::string said = {};
+  int said_of = -1;
+  int64_t said_until = 0;
 };
 
 class WayTuner {
@@ -71,7 +76,7 @@ class WayTuner {
   static bool tried(const TunedWay& tuned);
   /// Why the next access of the key takes what it takes, for the report; empty: it is the model's
   /// choice.
-  std::string why_next(const WayKey& key) const;
+  std::string_view why_next(const WayKey& key);
   const std::map<WayKey, TunedWay>& keys() const { return keys_; }
   const std::string& name(int way) const { return names_[size_t(way)]; }
   /// What the trials of this run decided, where they have come to an end.

@@ -21,11 +21,15 @@ inline report::CallRecord begin_record(FileState& state, const char* call) {
   return record;
 }
 
+/// Whether anybody reads what a record says; later calls are counted.
+inline bool listed(const FileState& state, const report::CallRecord& record) {
+  return state.runtime.reports && record.index < report::kMaxCallsListed;
+}
+
 inline void keep_record(FileState& state, report::CallRecord record) {
-  if (!state.runtime.reports) return;
+  if (!listed(state, record)) return;
   const std::lock_guard guard(state.mutex);
-  if (state.record.calls.size() < report::kMaxCallsListed)
-    state.record.calls.push_back(std::move(record));
+  state.record.calls.push_back(std::move(record));
 }
 
 /// The record of a call that is the MPI library's. `why`: empty on ranks that need not say it.

@@ -26,12 +26,13 @@ std::string objection(const Request& own, const Result<AccessSummary>& summary) 
 
 void describe(report::CallRecord& record, const FileState& state, const AccessSummary& summary,
               const mpiio::WayChoice& choice) {
-  if (state.rank != 0 || !state.runtime.reports) return;
+  if (state.rank != 0 || !listed(state, record)) return;
   record.bytes = summary.demand.bytes;
   record.file_begin = summary.demand.hull.begin;
   record.file_end = summary.demand.hull.end;
   std::string text = text_of(choice, state.placement, summary.demand);
-  if (const std::string why = state.group->ways.why(); !why.empty()) text += ": " + why;
+  if (const std::string_view why = state.group->ways.why(); !why.empty())
+    text.append(": ").append(why);
   record.why.push_back(std::move(text));
 }
 

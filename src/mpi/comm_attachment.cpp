@@ -35,6 +35,12 @@ void keep_records(const CommAttachment& attachment) {
       report::keep_collective_record(std::move(record));
 }
 
+/// What the log has of them is the last that it will have.
+void log_last(CommAttachment& attachment) {
+  if (attachment.state) attachment.state->log_last();
+  if (attachment.peers) attachment.peers->log_last();
+}
+
 // A duplicate has collectives of its own. Not MPI_COMM_NULL_COPY_FN, which in Open MPI is a symbol
 // of libmpi: see "Predefined handles" in docs/notes.md.
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
@@ -49,6 +55,7 @@ int forget(MPI_Comm, int, void* value, void*) {
     const std::lock_guard guard(all.mutex);
     all.attached.erase(attachment.get());
   }
+  log_last(*attachment);
   keep_records(*attachment);
   if (attachment->state) give_back_private_comm(attachment->state->own);
   return MPI_SUCCESS;

@@ -1,6 +1,7 @@
 #include "mpi/comm_peers.h"
 
 #include "mpi/compat/nonblocking_alltoall.h"
+#include "mpi/run_log.h"
 #include "mpi/runtime.h"
 
 namespace haichi::mpi {
@@ -16,33 +17,50 @@ CommPeers::CommPeers(RankSetPtr of, int me, MessageTag own, std::vector<int> all
 
 CommPeers::Calls& CommPeers::calls(const CollectiveKey& key) {
   const auto [entry, first] = calls_.try_emplace(key);
-  if (first)
-    entry->second.choice = collectives::choose_nonblocking(
-        {.wanted = Runtime::get()->settings.text("collectives.algorithm"),
-         .block = key.size_bin < 0 ? -1 : int64_t{1} << key.size_bin,
-         .fewer_messages_up_to = fewer_messages_up_to(placement.ranks()),
-         .out_of_step_up_to = out_of_step_up_to()});
+  if (!first) return entry->second;
+  entry->second.key = &entry->first;
+  entry->second.choice = collectives::choose_nonblocking(
+      {.wanted = Runtime::get()->settings.text("collectives.algorithm"),
+       .block = key.size_bin < 0 ? -1 : int64_t{1} << key.size_bin,
+       .fewer_messages_up_to = fewer_messages_up_to(placement.ranks()),
+       .out_of_step_up_to = out_of_step_up_to()});
   return entry->second;
+}
+
+void CommPeers::count(Calls& calls) {
+  if (++calls.count >= calls.in_log.due) log(calls, false);
+}
+
+report::CollectiveRecord CommPeers::record_of(const Calls& calls) const {
+  report::CollectiveRecord record;
+  record.collective = calls.key->collective;
+  record.ranks = placement.ranks();
+  record.nodes = placement.nodes();
+  record.size_bin = calls.key->size_bin;
+  record.calls = calls.count;
+  record.locked = true;
+  record.seconds = double(calls.ns.load(std::memory_order_relaxed)) * 1e-9;
+  record.chosen = calls.choice.text();
+  record.why = calls.choice.why;
+  record.candidates.push_back({record.chosen, {}, false});
+  return record;
 }
 
 std::vector<report::CollectiveRecord> CommPeers::records() const {
   std::vector<report::CollectiveRecord> records;
   if (rank != 0) return records;
-  for (const auto& [key, calls] : calls_) {
-    report::CollectiveRecord record;
-    record.collective = key.collective;
-    record.ranks = placement.ranks();
-    record.nodes = placement.nodes();
-    record.size_bin = key.size_bin;
-    record.calls = calls.count;
-    record.locked = true;
-    record.seconds = double(calls.ns.load(std::memory_order_relaxed)) * 1e-9;
-    record.chosen = calls.choice.text();
-    record.why = calls.choice.why;
-    record.candidates.push_back({record.chosen, {}, false});
-    records.push_back(std::move(record));
-  }
+  for (const auto& [key, calls] : calls_) records.push_back(record_of(calls));
   return records;
+}
+
+void CommPeers::log(Calls& calls, bool last) {
+  Runtime* const runtime = Runtime::get();
+  if (rank != 0 || runtime == nullptr) return;
+  log_collective(*runtime, calls.in_log, [&] { return record_of(calls); }, last);
+}
+
+void CommPeers::log_last() {
+  for (auto& [key, calls] : calls_) log(calls, true);
 }
 
 }  // namespace haichi::mpi

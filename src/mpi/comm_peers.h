@@ -25,9 +25,11 @@ class CommPeers {
  public:
   /// Calls of one key: they all take the same algorithm.
   struct Calls {
+    const CollectiveKey* key = nullptr;
     collectives::NonblockingChoice choice;
     int64_t count = 0;
     std::atomic<int64_t> ns = 0;  ///< that this rank was in calls that begin or complete them
+    report::CollectiveInLog in_log = {};
   };
 
   CommPeers(RankSetPtr ranks, int rank, MessageTag own, std::vector<int> tags,
@@ -37,8 +39,12 @@ class CommPeers {
 
   /// The calls of a key, with the choice for them if it is new.
   Calls& calls(const CollectiveKey& key);
+  /// One more has begun.
+  void count(Calls& calls);
   /// What is to be said of this communicator in the report; empty except on its rank 0.
   std::vector<report::CollectiveRecord> records() const;
+  /// The communicator goes.
+  void log_last();
 
   const RankSetPtr ranks;
   const placement::Placement& placement;  ///< the ranks'
@@ -49,6 +55,9 @@ class CommPeers {
   const std::optional<Neighbourhood> neighbourhood;
 
  private:
+  report::CollectiveRecord record_of(const Calls& calls) const;
+  void log(Calls& calls, bool last);
+
   // All messages under it have been received: operations that go on have a share in this object.
   const MessageTag own_tag_;
   std::map<CollectiveKey, Calls> calls_;

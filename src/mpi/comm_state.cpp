@@ -7,6 +7,7 @@
 #include "mpi/compat/handles.h"
 #include "mpi/decision_file.h"
 #include "mpi/private_comm.h"
+#include "mpi/run_log.h"
 #include "mpi/selection_rules.h"
 #include "topology/seats.h"
 #include "topology/shape.h"
@@ -194,41 +195,52 @@ std::vector<Decision> CommState::decided() const {
   return decisions;
 }
 
+report::CollectiveRecord CommState::record_of(const CollectiveKey& key, const Tuned& tuned) const {
+  report::CollectiveRecord record;
+  record.collective = key.collective;
+  record.ranks = placement.ranks();
+  record.nodes = placement.nodes();
+  record.size_bin = key.size_bin;
+  record.calls = tuned.selection.calls();
+  record.retries = tuned.selection.retries();
+  record.locked = tuned.selection.state() == Selection::State::locked;
+  record.seconds = tuned.seconds;
+  record.why = tuned.why;
+  for (size_t i = 0; i < tuned.candidates.size(); ++i) {
+    const Selection::Trials& trials = tuned.selection.trials()[i];
+    const Candidate& candidate = tuned.candidates[i];
+    record.candidates.push_back({name_of(candidate), trials.seconds, trials.dropped});
+    const Selection::Steady& steady = tuned.selection.steady()[i];
+    record.candidates.back().steady_calls = steady.calls;
+    record.candidates.back().steady_seconds = steady.seconds;
+  }
+  for (const auto& [candidate, verdict] : tuned.verdicts) {
+    auto& all = record.candidates;
+    auto known = std::find_if(all.begin(), all.end(),
+                              [&](const auto& each) { return each.name == candidate.text(); });
+    if (known == all.end()) known = all.insert(all.end(), {candidate.text(), {}, true});
+    known->predicted = verdict.seconds;
+    known->reason = verdict.reason;
+  }
+  const int chosen = tuned.selection.chosen();
+  if (chosen >= 0) record.chosen = record.candidates[size_t(chosen)].name;
+  return record;
+}
+
 std::vector<report::CollectiveRecord> CommState::records() const {
   std::vector<report::CollectiveRecord> records;
   if (rank != 0) return records;
-  for (const auto& [key, tuned] : tuned_) {
-    report::CollectiveRecord record;
-    record.collective = key.collective;
-    record.ranks = placement.ranks();
-    record.nodes = placement.nodes();
-    record.size_bin = key.size_bin;
-    record.calls = tuned.selection.calls();
-    record.retries = tuned.selection.retries();
-    record.locked = tuned.selection.state() == Selection::State::locked;
-    record.seconds = tuned.seconds;
-    record.why = tuned.why;
-    for (size_t i = 0; i < tuned.candidates.size(); ++i) {
-      const Selection::Trials& trials = tuned.selection.trials()[i];
-      const Candidate& candidate = tuned.candidates[i];
-      record.candidates.push_back({name_of(candidate), trials.seconds, trials.dropped});
-      const Selection::Steady& steady = tuned.selection.steady()[i];
-      record.candidates.back().steady_calls = steady.calls;
-      record.candidates.back().steady_seconds = steady.seconds;
-    }
-    for (const auto& [candidate, verdict] : tuned.verdicts) {
-      auto& all = record.candidates;
-      auto known = std::find_if(all.begin(), all.end(),
-                                [&](const auto& each) { return each.name == candidate.text(); });
-      if (known == all.end()) known = all.insert(all.end(), {candidate.text(), {}, true});
-      known->predicted = verdict.seconds;
-      known->reason = verdict.reason;
-    }
-    const int chosen = tuned.selection.chosen();
-    if (chosen >= 0) record.chosen = record.candidates[size_t(chosen)].name;
-    records.push_back(std::move(record));
-  }
+  for (const auto& [key, tuned] : tuned_) records.push_back(record_of(key, tuned));
   return records;
+}
+
+void CommState::log(const CollectiveKey& key, Tuned& tuned, bool last) {
+  if (rank != 0 || (!last && tuned.selection.calls() < tuned.in_log.due)) return;
+  log_collective(runtime, tuned.in_log, [&] { return record_of(key, tuned); }, last);
+}
+
+void CommState::log_last() {
+  for (auto& [key, tuned] : tuned_) log(key, tuned, true);
 }
 
 }  // namespace haichi::mpi

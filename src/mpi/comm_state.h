@@ -40,6 +40,7 @@ struct Tuned {
   /// model.
   std::vector<std::pair<collectives::Candidate, collectives::Verdict>> verdicts = {};
   std::string_view why;
+  report::CollectiveInLog in_log = {};
 };
 
 /// Made behind the first collective calls on a communicator that haichi may take, where that gains
@@ -63,6 +64,9 @@ class CommState {
   std::vector<collectives::Decision> decided() const;
   /// What is to be said of this communicator in the report; empty except on its rank 0.
   std::vector<report::CollectiveRecord> records() const;
+  /// After a call of the key. `last`: the communicator goes.
+  void log(const CollectiveKey& key, Tuned& tuned, bool last = false);
+  void log_last();
 
   Runtime& runtime;
   const MPI_Comm own;
@@ -76,6 +80,7 @@ class CommState {
   /// The candidate that an earlier run chose for a key, and its time.
   const collectives::Decision* earlier(const CollectiveKey& key) const;
 
+  report::CollectiveRecord record_of(const CollectiveKey& key, const Tuned& tuned) const;
   /// Places of the nodes in the machine's network; empty: node n has place n.
   Result<std::vector<int>> seats(const machine::Machine& machine,
                                  const topology::Shape& shape) const;

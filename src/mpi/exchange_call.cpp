@@ -195,7 +195,8 @@ int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
                  const std::function<int()>& library) {
   const int64_t block = call.block_bytes();
   if (block == 0) return library();
-  Tuned& tuned = state.tuned(call.key(block), call.kind, call.regular());
+  const CollectiveKey key = call.key(block);
+  Tuned& tuned = state.tuned(key, call.kind, call.regular());
   const Candidate& candidate = tuned.candidates[size_t(tuned.selection.next())];
   const int64_t begin_ns = now_ns();
   Status done;
@@ -209,6 +210,7 @@ int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
   if (!done) state.runtime.note(fmt::format("{}: {}", call.collective, done.error().text));
   if (tuned.selection.took(seconds) && !agree(state, tuned.selection))
     done = fail(EIO, "the ranks cannot agree any more");
+  state.log(key, tuned);
   if (!done) {
     result = done.error().code == EMSGSIZE ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
     real().Comm_call_errhandler(comm, result);

@@ -51,6 +51,8 @@ std::shared_ptr<FileState> make_state(const std::shared_ptr<FileGroup>& group, c
   }
   auto state = std::make_shared<FileState>(group, std::move(*path), amode);
   state->record.key = group->next_file();
+  // Not while the program waits for its calls; memory that none comes to need is never touched.
+  if (group->runtime.reports) state->record.calls.reserve(size_t(report::kMaxCallsListed));
   for (int form = 0; form < kAccessForms; ++form)
     for (int d = 0; d < 2; ++d)
       if (group->files_doze[form][d].goes_on()) state->doze[form][d].begin_asleep();
@@ -94,6 +96,7 @@ int on_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, 
   if (result != MPI_SUCCESS) return result;
   if (!presence) presence = presence_at(runtime, comm, filename, amode);
   auto state = group ? make_state_or_abort(group, filename, amode, info) : nullptr;
+  if (state) log_open(state->runtime);
   if (state && presence) state->slot = presence->slot();
   FileTable::get().add(*fh, std::move(state), std::move(presence));
   return result;

@@ -67,7 +67,7 @@ int start_exchange(MPI_Comm comm, const std::shared_ptr<CommPeers>& peers, const
   const int64_t block = call.block_bytes();
   if (block == 0) return library();
   CommPeers::Calls& calls = peers->calls(call.key(block));
-  ++calls.count;
+  peers->count(calls);
   if (!calls.choice.candidate) return library();
   const int code = start_own(peers, calls, call, request);
   if (code != MPI_SUCCESS) {

@@ -47,7 +47,7 @@ class PersistentExchange : public Operation {
       if (const int code = real().Startall(int(requests_.all.size()), requests_.all.data());
           code != MPI_SUCCESS)
         return code;
-    ++calls_.count;
+    peers_->count(calls_);
     calls_.ns.fetch_add(now_ns() - begin_ns, std::memory_order_relaxed);
     return MPI_SUCCESS;
   }
@@ -93,7 +93,7 @@ int make_persistent_exchange(MPI_Comm comm, const std::shared_ptr<CommPeers>& pe
   if (block == 0) return library();
   CommPeers::Calls& calls = peers->calls(call.key(block));
   if (!calls.choice.candidate) {
-    ++calls.count;
+    peers->count(calls);
     return library();
   }
   MessageTag own;

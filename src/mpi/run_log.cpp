@@ -140,6 +140,10 @@ void start_run_log(Runtime& runtime, const std::string& name) {
   show(runtime);
 }
 
+void log_open(Runtime& runtime) {
+  if (runtime.rank_log && runtime.rank_log->has_time(now_ns(), true)) show(runtime);
+}
+
 void log_calls(FileState& state, int64_t now_ns) {
   RankLog* const log_of_rank = state.runtime.rank_log.get();
   if (log_of_rank == nullptr) return;
@@ -161,6 +165,16 @@ void log_close(FileState& state) {
     add_file(*log_of_rank, state);
   }
   if (log_of_rank->has_time(now_ns(), true)) show(state.runtime);
+}
+
+void log_collective(Runtime& runtime, report::CollectiveInLog& known,
+                    const std::function<report::CollectiveRecord()>& record, bool last) try {
+  RankLog* const log_of_rank = runtime.rank_log.get();
+  if (log_of_rank == nullptr || !log_of_rank->has_time(now_ns(), last)) return;
+  log_of_rank->add_collective(known, record());
+  show(runtime);
+} catch (const std::bad_alloc&) {
+  // The log is short of it then.
 }
 
 void log_abort(int error_code) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/settings.h"
+#include "report/records.h"
 
 namespace haichi::mpi {
 
@@ -20,11 +22,19 @@ std::string agree_on_report(Settings& settings, int rank);
 /// Gives this rank its part of the log `name`. Rank 0 writes there at once what the job is.
 void start_run_log(Runtime& runtime, const std::string& name);
 
+/// A file is opened: makes the log, which the first call would have to wait for otherwise.
+void log_open(Runtime& runtime);
 /// After a call of the program's on a file, at `now_ns`: what is complete of it. What the log has
 /// no time for goes with a later call.
 void log_calls(FileState& state, int64_t now_ns);
 /// Before a file is closed. More time may be spent: nothing may come for long.
 void log_close(FileState& state);
+
+/// After a call of a collective that haichi chooses for: `record` makes what is to be said of all
+/// of them so far. The caller sees to it that there are `known.due` of them. `last`: nothing may
+/// come for long.
+void log_collective(Runtime& runtime, report::CollectiveInLog& known,
+                    const std::function<report::CollectiveRecord()>& record, bool last = false);
 
 /// The program ends its job by MPI_Abort. Takes no lock and no memory.
 void log_abort(int error_code);

@@ -37,7 +37,7 @@ mpiio::Holes holes_to_leave(const FileState& state, Direction direction, bool li
 }
 
 void describe(report::CallRecord& record, const FileState& state, const mpiio::TwoPhasePlan& plan) {
-  if (state.rank != 0) return;
+  if (state.rank != 0 || !listed(state, record)) return;
   for (const int rank : plan.aggregators.ranks)
     record.aggregators.push_back(state.world_rank[size_t(rank)]);
   record.layout = name_of(state.options.two_phase().layout);

@@ -34,7 +34,7 @@ class WayTrials {
   mpiio::WayChoice choose(mpiio::Direction direction, const mpiio::Demand& demand, uint64_t hints,
                           const mpiio::WayChoice& model, const mpiio::CostsOfWays& costs);
   /// Why it is not the model's choice; empty if it is.
-  std::string why() const { return next_ ? tuner.why_next(next_->key) : std::string(); }
+  std::string_view why() { return next_ ? tuner.why_next(next_->key) : std::string_view(); }
   /// False while calls of the shape that was chosen for last are trials or pay for one.
   bool settled() const { return !next_ || tuner.settled(next_->key); }
   /// The access begins. Without a key of choose() it is of no account.

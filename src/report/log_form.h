@@ -45,7 +45,7 @@ class LogLayout {
 };
 
 /// What the payload of a frame is: a JSON object, or what log_records.h packs.
-enum class FrameKind : uint8_t { none, text, totals, words, call, file };
+enum class FrameKind : uint8_t { none, text, totals, words, call, file, collective, counts };
 
 /// Appends a frame to bytes; what is appended between begin() and the end of its life is the
 /// payload. Its checksum is still missing: seal_frames().

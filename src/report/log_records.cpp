@@ -1,26 +1,40 @@
 #include "report/log_records.h"
 
+#include <bit>
 #include <concepts>
 
 namespace haichi::report {
 namespace {
 
+// What is packed, in which order, is said once for both directions.
+
+void go_through_candidate(auto& field, auto& candidate) {
+  field(candidate.name);
+  field(candidate.trials);
+  field(candidate.dropped);
+  field(candidate.predicted);
+  field(candidate.reason);
+}
+
 /// Seven bits a byte, the last one without the eighth; small negative numbers are small, too.
 class Packer {
  public:
   explicit Packer(std::string& bytes) : bytes_(bytes) {}
+  ~Packer() { flush(); }
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
 
   void operator()(std::integral auto number) {
+    if (size_ + kMostOfANumber > sizeof coded_) flush();
     const auto value = int64_t(number);
-    char coded[10];
-    size_t size = 0;
     uint64_t rest = uint64_t(value) << 1 ^ uint64_t(value >> 63);
-    for (; rest >= 128; rest >>= 7) coded[size++] = char(rest & 127 | 128);
-    coded[size++] = char(rest);
-    bytes_.append(coded, size);
+    for (; rest >= 128; rest >>= 7) coded_[size_++] = char((rest & 127) | 128);
+    coded_[size_++] = char(rest);
   }
+  void operator()(double number) { (*this)(std::bit_cast<int64_t>(number)); }
   void operator()(const std::string& text) {
     (*this)(text.size());
+    flush();
     bytes_ += text;
   }
   template <class Each>
@@ -35,9 +49,20 @@ class Packer {
       (*this)(value);
     }
   }
+  void operator()(const CollectiveRecord::Candidate& candidate) {
+    go_through_candidate(*this, candidate);
+  }
 
  private:
+  static constexpr size_t kMostOfANumber = 10;
+  void flush() {
+    bytes_.append(coded_, size_);
+    size_ = 0;
+  }
+
   std::string& bytes_;
+  char coded_[128];  // what is not in `bytes_` yet
+  size_t size_ = 0;
 };
 
 class Unpacker {
@@ -54,6 +79,14 @@ class Unpacker {
       if (byte < 128) break;
     }
     number = std::remove_reference_t<decltype(number)>(int64_t(value >> 1 ^ (0 - (value & 1))));
+  }
+  void operator()(double& number) {
+    int64_t bits = 0;
+    (*this)(bits);
+    number = std::bit_cast<double>(bits);
+  }
+  void operator()(CollectiveRecord::Candidate& candidate) {
+    go_through_candidate(*this, candidate);
   }
   void operator()(std::string& text) {
     const size_t size = length();
@@ -74,6 +107,8 @@ class Unpacker {
   }
   /// Whether all bytes were what was asked for.
   bool whole() const { return sound_ && bytes_.empty(); }
+  bool sound() const { return sound_; }
+  std::string_view rest() const { return bytes_; }
 
  private:
   void fail() {
@@ -92,8 +127,6 @@ class Unpacker {
   std::string_view bytes_;
   bool sound_ = true;
 };
-
-// What is packed, in which order, is said once for both directions.
 
 void go_through(auto& field, auto& t) {
   field(t.rank);
@@ -127,6 +160,28 @@ void go_through_words(auto& field, auto& call) {
   field(call.order);
   field(call.aggregators);
   field(call.why);
+}
+
+void go_through_collective(auto& field, auto& record) {
+  field(record.collective);
+  field(record.ranks);
+  field(record.nodes);
+  field(record.size_bin);
+  field(record.locked);
+  field(record.chosen);
+  field(record.why);
+  field(record.candidates);
+}
+
+/// What changes with each call, for as many candidates as `record` has.
+void go_through_counts(auto& field, auto& record) {
+  field(record.calls);
+  field(record.retries);
+  field(record.seconds);
+  for (auto& candidate : record.candidates) {
+    field(candidate.steady_calls);
+    field(candidate.steady_seconds);
+  }
 }
 
 void go_through_numbers(auto& field, auto& call) {
@@ -177,6 +232,16 @@ void pack_call(std::string& bytes, int64_t key, int64_t words, const CallRecord&
   packer(call.behind ? call.behind->waited_ns.load() : 0);
 }
 
+void pack_collective(std::string& bytes, const CollectiveRecord& record) {
+  Packer packer(bytes);
+  go_through_collective(packer, record);
+}
+
+void pack_counts(std::string& bytes, const CollectiveRecord& record) {
+  Packer packer(bytes);
+  go_through_counts(packer, record);
+}
+
 bool unpack(std::string_view bytes, Totals& totals) {
   Unpacker unpacker(bytes);
   go_through(unpacker, totals);
@@ -189,9 +254,8 @@ bool unpack_file(std::string_view bytes, FileRecord& file) {
   return unpacker.whole();
 }
 
-bool unpack_words(std::string_view bytes, int64_t& number, CallRecord& call) {
+bool unpack_words(std::string_view bytes, CallRecord& call) {
   Unpacker unpacker(bytes);
-  unpacker(number);
   go_through_words(unpacker, call);
   return unpacker.whole();
 }
@@ -211,6 +275,25 @@ bool unpack_call(std::string_view bytes, LoggedCall& logged) {
     logged.call.behind->ran_ns = ran_ns;
     logged.call.behind->waited_ns = waited_ns;
   }
+  return unpacker.whole();
+}
+
+bool unpack_number(std::string_view& bytes, int64_t& number) {
+  Unpacker unpacker(bytes);
+  unpacker(number);
+  bytes = unpacker.rest();
+  return unpacker.sound();
+}
+
+bool unpack_collective(std::string_view bytes, CollectiveRecord& record) {
+  Unpacker unpacker(bytes);
+  go_through_collective(unpacker, record);
+  return unpacker.whole();
+}
+
+bool unpack_counts(std::string_view bytes, CollectiveRecord& record) {
+  Unpacker unpacker(bytes);
+  go_through_counts(unpacker, record);
   return unpacker.whole();
 }
 

@@ -31,15 +31,23 @@ struct LoggedCall {
 
 void pack(std::string& bytes, const Totals& totals);
 void pack_file(std::string& bytes, const FileRecord& file);  ///< but for its calls
-/// Name, layout, order, aggregators and reasons, which stand behind their number.
-void pack_words(std::string& bytes, const CallRecord& call);
 void pack_number(std::string& bytes, int64_t number);
+/// Name, layout, order, aggregators and reasons.
+void pack_words(std::string& bytes, const CallRecord& call);
 void pack_call(std::string& bytes, int64_t key, int64_t words, const CallRecord& call);
+/// All but what changes with each call, which are the counts.
+void pack_collective(std::string& bytes, const CollectiveRecord& record);
+void pack_counts(std::string& bytes, const CollectiveRecord& record);
 
 /// Each returns false if these are not the bytes of one.
 bool unpack(std::string_view bytes, Totals& totals);
 bool unpack_file(std::string_view bytes, FileRecord& file);
-bool unpack_words(std::string_view bytes, int64_t& number, CallRecord& call);
+bool unpack_words(std::string_view bytes, CallRecord& call);
 bool unpack_call(std::string_view bytes, LoggedCall& logged);
+bool unpack_collective(std::string_view bytes, CollectiveRecord& record);
+/// Those of as many candidates as `record` has.
+bool unpack_counts(std::string_view bytes, CollectiveRecord& record);
+/// Takes a number off the beginning of `bytes`.
+bool unpack_number(std::string_view& bytes, int64_t& number);
 
 }  // namespace haichi::report

@@ -35,9 +35,8 @@ CallRecord call() {
   return c;
 }
 
-std::string packed_words(int64_t number, const CallRecord& of) {
+std::string packed_words(const CallRecord& of) {
   std::string bytes;
-  pack_number(bytes, number);
   pack_words(bytes, of);
   return bytes;
 }
@@ -50,9 +49,7 @@ TEST(LogRecords, OfACallComeBackAsTheyWere) {
   ASSERT_TRUE(unpack_call(numbers, after));
   EXPECT_EQ(after.key, -7);
   EXPECT_EQ(after.words, 3);
-  int64_t number;
-  ASSERT_TRUE(unpack_words(packed_words(3, before), number, after.call));
-  EXPECT_EQ(number, 3);
+  ASSERT_TRUE(unpack_words(packed_words(before), after.call));
   EXPECT_EQ(to_json(after.call), to_json(before));
 
   before.behind = std::make_shared<BehindTimes>();
@@ -91,18 +88,47 @@ TEST(LogRecords, OfAFileAndTotalsComeBackAsTheyWere) {
   EXPECT_EQ(to_json(read.accesses), to_json(all.accesses));
 }
 
+TEST(LogRecords, OfACollectiveComeBackAsTheyWere) {
+  CollectiveRecord before, after;
+  before.collective = "MPI_Alltoall";
+  before.ranks = 16;
+  before.nodes = 4;
+  before.size_bin = 10;
+  before.calls = 1000;
+  before.retries = 1;
+  before.locked = true;
+  before.seconds = 0.125;
+  before.chosen = "pairwise";
+  before.why = "by trial";
+  before.candidates = {{.name = "library", .trials = {1e-3, 2e-9}, .dropped = true},
+                       {.name = "pairwise",
+                        .trials = {},
+                        .steady_calls = 900,
+                        .steady_seconds = 1.0 / 3,
+                        .predicted = 1e-5,
+                        .reason = "within 3 times"}};
+  std::string words, counts;
+  pack_collective(words, before);
+  pack_counts(counts, before);
+  ASSERT_TRUE(unpack_collective(words, after));
+  EXPECT_EQ(after.calls, 0);
+  ASSERT_TRUE(unpack_counts(counts, after));
+  EXPECT_EQ(to_json(after), to_json(before));
+  after.candidates.pop_back();
+  EXPECT_FALSE(unpack_counts(counts, after)) << "of another one";
+}
+
 TEST(LogRecords, OfWhichAPartIsMissingAreRefused) {
   std::string numbers;
   pack_call(numbers, 1, 2, call());
-  const std::string words = packed_words(2, call());
+  const std::string words = packed_words(call());
   for (size_t cut = 0; cut < numbers.size(); ++cut) {
     LoggedCall logged;
     EXPECT_FALSE(unpack_call(std::string_view(numbers).substr(0, cut), logged)) << cut;
   }
   for (size_t cut = 0; cut < words.size(); ++cut) {
-    int64_t number;
     CallRecord read;
-    EXPECT_FALSE(unpack_words(std::string_view(words).substr(0, cut), number, read)) << cut;
+    EXPECT_FALSE(unpack_words(std::string_view(words).substr(0, cut), read)) << cut;
   }
   LoggedCall logged;
   EXPECT_FALSE(unpack_call(numbers + "x", logged)) << "more than there should be";

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/own_time.h"
@@ -74,6 +75,28 @@ void RankLog::add_call(int64_t key, const CallRecord& call) {
   drop_unless_room(begin);
 }
 
+void RankLog::add_collective(CollectiveInLog& known, const CollectiveRecord& record) {
+  const std::lock_guard guard(mutex_);
+  if (given_up_) return;
+  known.due = record.calls + std::max<int64_t>(1, record.calls / 4);
+  if (known.number < 0) known.number = collectives_++;
+  const size_t begin = pending_.size();
+  std::string words;
+  pack_collective(words, record);
+  const size_t hash = std::hash<std::string>()(words);
+  if (known.words != hash) {
+    const Frame frame(pending_, FrameKind::collective);
+    pack_number(pending_, known.number);
+    pending_ += words;
+  }
+  {
+    const Frame frame(pending_, FrameKind::counts);
+    pack_number(pending_, known.number);
+    pack_counts(pending_, record);
+  }
+  if (!drop_unless_room(begin)) known.words = hash;
+}
+
 bool RankLog::has_time(int64_t now_ns, bool last) const {
   const std::lock_guard guard(mutex_);
   return !given_up_ && spent_ns_ <= (now_ns - start_ns_) * (last ? 2 : 1) / kShare;
@@ -124,13 +147,14 @@ bool RankLog::open() {
 }
 
 /// Takes a record back that has no room, and counts it.
-void RankLog::drop_unless_room(size_t begin) {
+bool RankLog::drop_unless_room(size_t begin) {
   const int64_t room = place_.part.begin + place_.part.size - kEndBytes - at_;
-  if (int64_t(pending_.size()) <= room && pending_.size() <= kMostPending) return;
+  if (int64_t(pending_.size()) <= room && pending_.size() <= kMostPending) return false;
   full_ = full_ || int64_t(pending_.size()) > room;
   pending_.resize(begin);
   words_from_ = words_made_;  // some may have been among it
   ++lost_;
+  return true;
 }
 
 /// The number of a call's words, which are added if they are none of the last ones.

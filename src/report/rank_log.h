@@ -41,6 +41,9 @@ class RankLog {
   void add_file(const FileRecord& file);
   /// Of the file `key`.
   void add_call(int64_t key, const CallRecord& call);
+  /// As it is now, in place of what was added of it before. Again when its calls have grown by a
+  /// quarter.
+  void add_collective(CollectiveInLog& known, const CollectiveRecord& record);
   /// Whether there is time to show() at `now_ns`: a share of what has passed, twice as large
   /// `last`, where nothing may come for long.
   bool has_time(int64_t now_ns, bool last = false) const;
@@ -58,7 +61,7 @@ class RankLog {
  private:
   bool open();
   bool is_ours() const;
-  void drop_unless_room(size_t begin);
+  bool drop_unless_room(size_t begin);
   int64_t add_words(const CallRecord& call);
   void show_totals(Totals totals);
   void show_pending();
@@ -75,10 +78,11 @@ class RankLog {
   uint64_t device_ = 0, inode_ = 0;
   int64_t at_ = 0;  // of the next record, in the file
   std::string pending_, totals_, packed_words_;
-  // The last words of calls, packed: the n-th ones in place n modulo the places. Those from
+  // The words of the last calls, packed: the n-th ones in place n modulo the places. Those from
   // `words_from_` on are in the file or pending.
   std::array<std::string, 16> words_;
   int64_t words_made_ = 0, words_from_ = 0;
+  int64_t collectives_ = 0;
   int64_t shown_ = 0, lost_ = 0, spent_ns_ = 0;
   bool given_up_ = false, full_ = false;
   std::string trouble_;

@@ -29,6 +29,7 @@ struct RankLeft {
   json text;  // as rank_text() says it, but for its files
   std::vector<FileRecord> files;
   std::map<int64_t, CallRecord> words;
+  std::map<int64_t, CollectiveRecord> collectives;
 
   FileRecord& file(int64_t key) {
     for (FileRecord& each : files)
@@ -77,6 +78,8 @@ class Logs {
       last_s = std::max(last_s, double(left.totals.since_start_ns) * 1e-9);
       lost += left.totals.lost;
       for (const FileRecord& file : left.files) left.text["files"].push_back(to_json(file));
+      for (const auto& [number, record] : left.collectives)
+        left.text["collectives"].push_back(to_json(record));
       part.add_rank(text_of(left.text));
     }
     header_["program"]["wall_s"] = last_s;
@@ -162,10 +165,8 @@ class Logs {
       }
       case FrameKind::words: {
         int64_t number;
-        CallRecord words;
-        if (!unpack_words(frame.payload, number, words)) return false;
-        rank.words[number] = std::move(words);
-        return true;
+        std::string_view bytes = frame.payload;
+        return unpack_number(bytes, number) && unpack_words(bytes, rank.words[number]);
       }
       case FrameKind::file: {
         FileRecord said;
@@ -178,6 +179,18 @@ class Logs {
       }
       case FrameKind::call:
         return add_call(rank, frame.payload);
+      case FrameKind::collective: {
+        int64_t number;
+        std::string_view bytes = frame.payload;
+        return unpack_number(bytes, number) && unpack_collective(bytes, rank.collectives[number]);
+      }
+      case FrameKind::counts: {
+        int64_t number;
+        std::string_view bytes = frame.payload;
+        if (!unpack_number(bytes, number)) return false;
+        const auto known = rank.collectives.find(number);
+        return known != rank.collectives.end() && unpack_counts(bytes, known->second);
+      }
       default:
         return false;
     }

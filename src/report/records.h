@@ -75,7 +75,7 @@ struct FileRecord {
 };
 
 /// Most calls listed per file; later ones are counted.
-inline constexpr size_t kMaxCallsListed = 200;
+inline constexpr int64_t kMaxCallsListed = 200;
 
 /// One key of one communicator, as its rank 0 saw it.
 struct CollectiveRecord {
@@ -98,6 +98,13 @@ struct CollectiveRecord {
   std::string chosen;
   std::string why;
   std::vector<Candidate> candidates;
+};
+
+/// What the log of a rank has of a CollectiveRecord that grows.
+struct CollectiveInLog {
+  int64_t number = -1;  ///< in the log; -1: nothing
+  size_t words = 0;     ///< a hash of what it has but for counts
+  int64_t due = 1;      ///< calls after which more is to be said
 };
 
 /// A rank's collective file accesses, whoever carried them out.

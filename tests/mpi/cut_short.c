@@ -1,10 +1,11 @@
 /* A job that is cut short in the middle of collective writes. Each rank writes a strided part of
  * DIRECTORY/cut.dat again and again. Behind CALLS calls it makes the file DIRECTORY/reached-<rank>,
  * with its process id, and then: with "abort", rank 1 ends the job by MPI_Abort(comm, 7); with
- * "kill", all go on writing until somebody kills them; with "finish", all come to MPI_Finalize;
- * with "limit" too, but no file may become larger than the data from there on; with "close" too,
- * but rank 1 puts a file of its own behind the descriptor of the log. Usage: cut_short DIRECTORY
- * CALLS HOW */
+ * "kill", all go on writing until somebody kills them; with "exchange", the same with MPI_Alltoall
+ * and MPI_Ialltoall of 1 KiB in place of the writes; with "finish", all come to MPI_Finalize; with
+ * "limit" too, but no file may become larger than the data from there on; with "close" too, but
+ * rank 1 puts a file of its own behind the descriptor of the log. Usage: cut_short DIRECTORY CALLS
+ * HOW */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,15 @@
 static void write_once(MPI_File file) {
   static char data[BLOCK * BLOCKS];
   MPI_File_write_at_all(file, 0, data, (int)sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
+static void exchange_once(void) {
+  enum { MOST = 64 };
+  static char out[BLOCK * MOST], in[BLOCK * MOST];
+  MPI_Request request;
+  MPI_Alltoall(out, BLOCK, MPI_BYTE, in, BLOCK, MPI_BYTE, MPI_COMM_WORLD);
+  MPI_Ialltoall(out, BLOCK, MPI_BYTE, in, BLOCK, MPI_BYTE, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void say_reached(const char* folder, int rank) {
@@ -64,8 +74,14 @@ int main(int argc, char** argv) {
   if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file))
     MPI_Abort(MPI_COMM_WORLD, 3);
   MPI_File_set_view(file, (MPI_Offset)BLOCK * rank, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
-  for (int i = 0; i < atoi(argv[2]); ++i) write_once(file);
+  const int exchanges = !strcmp(argv[3], "exchange");
+  for (int i = 0; i < atoi(argv[2]); ++i)
+    if (exchanges)
+      exchange_once();
+    else
+      write_once(file);
   say_reached(argv[1], rank);
+  while (exchanges) exchange_once();
   if (!strcmp(argv[3], "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   if (!strcmp(argv[3], "abort") || !strcmp(argv[3], "kill"))
     for (;;) write_once(file);

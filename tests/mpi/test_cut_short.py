@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,14 +52,29 @@ def logs_have_them(path: Path) -> Iterator[bool]:
         )
 
 
+def logs_have_exchanges(path: Path) -> Iterator[bool]:
+    """Whether they have CALLS calls of each collective of the program."""
+    while True:
+        calls = {each.collective: each.calls for each in load(path).collectives}
+        yield all(calls.get(name, 0) >= CALLS for name in ("MPI_Alltoall", "MPI_Ialltoall"))
+
+
 @contextmanager
-def running(mpi: Mpi, program: Path, folder: Path, report: Path) -> Iterator[list[int]]:
+def running(
+    mpi: Mpi,
+    program: Path,
+    folder: Path,
+    report: Path,
+    how: str = "kill",
+    logged: Callable[[Path], Iterator[bool]] = logs_have_them,
+    **settings: str,
+) -> Iterator[list[int]]:
     """A job of which each rank has made CALLS calls, which its logs have, and goes on; gives the
     ranks' processes."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
-    ranks_environment = mpi.preload(HAICHI_REPORT=str(report), HAICHI_IO_LIBRARY="off")
+    settings |= {"HAICHI_REPORT": str(report), "HAICHI_IO_LIBRARY": "off"}
     job = subprocess.Popen(
-        mpi.command(RANKS, [program, folder, str(CALLS), "kill"], ranks_environment),
+        mpi.command(RANKS, [program, folder, str(CALLS), how], mpi.preload(**settings)),
         env={**environment, **mpi.launcher_env},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -75,7 +90,7 @@ def running(mpi: Mpi, program: Path, folder: Path, report: Path) -> Iterator[lis
                 yield all(path.exists() for path in reached)
 
         wait_until("all ranks come so far", all_reached())
-        wait_until("the logs have all ranks' calls", logs_have_them(report))
+        wait_until("the logs have all ranks' calls", logged(report))
         yield [int(path.read_text()) for path in reached]
         job.wait(timeout=PATIENCE_S)
     finally:
@@ -126,6 +141,28 @@ def test_what_was_recorded_outlives_a_killed_job(
     assert report.cut is not None and report.cut.by is None
     (run,), _ = summarize([path], [report])
     assert "did not come to MPI_Finalize" in run.facts.cut
+
+
+def test_collectives_outlive_a_killed_job(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    with running(
+        mpi,
+        program,
+        tmp_path,
+        path,
+        "exchange",
+        logs_have_exchanges,
+        HAICHI_COLLECTIVES_ENABLE="on",
+        HAICHI_COLLECTIVES_NONBLOCKING="on",
+    ) as processes:
+        kill(processes, signal.SIGKILL)
+    report = load(path)
+    assert report.cut is not None and report.cut.records_damaged == 0
+    (alltoall,) = (each for each in report.collectives if each.collective == "MPI_Alltoall")
+    assert (alltoall.ranks, alltoall.nodes, alltoall.block_at_least) == (RANKS, 1, 1024)
+    names = [candidate.name for candidate in alltoall.candidates]
+    assert names[0] == "library" and "ring" in names, names
+    assert alltoall.seconds > 0
 
 
 def test_it_is_there_while_the_job_runs(mpi: Mpi, program: Path, tmp_path: Path) -> None:
