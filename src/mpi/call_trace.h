@@ -1,8 +1,10 @@
 // What the report keeps of one call: its record, and its intervals in this rank's trace.
 #pragma once
 
+#include "base/clock.h"
 #include "mpi/executor.h"
 #include "mpi/file_state.h"
+#include "report/kept.h"
 #include "report/records.h"
 #include "trace/recorder.h"
 
@@ -47,12 +49,18 @@ class CallTrace : public ExecutionObserver {
   void exchanged(const ExchangeRecord& e) override {
     add(trace::Phase::exchange, e.round, e.begin_ns, e.end_ns, e.bytes_sent);
   }
-  void moved(int peer, int64_t bytes) override {
+  void moved(int peer, int64_t bytes, int64_t round) override {
     const placement::Placement& world = state_.runtime.world;
     const int from = world.node_of(state_.runtime.rank);
-    const int to = world.node_of(state_.world_rank[size_t(peer)]);
+    const int rank = state_.world_rank[size_t(peer)], to = world.node_of(rank);
     (from == to ? record_.bytes_inside : record_.bytes_between) += bytes;
     record_.messages_between += from != to;
+    if (rank != state_.runtime.rank && listed(state_, record_))
+      report::keep_message({.call = record_.event_call,
+                            .cycle = int32_t(round),
+                            .to = rank,
+                            .at_ns = now_ns() - state_.runtime.start_ns,
+                            .bytes = bytes});
     const std::lock_guard guard(state_.runtime.mutex);
     state_.runtime.recorder.sent(to, bytes);
   }

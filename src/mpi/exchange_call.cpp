@@ -16,6 +16,7 @@
 #include "mpi/exchange_buffers.h"
 #include "mpi/executor.h"
 #include "plan/split_messages.h"
+#include "report/kept.h"
 
 namespace haichi::mpi {
 namespace {
@@ -205,8 +206,14 @@ int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
     result = library();
   else
     done = by_schedule_or_abort(state, call, candidate);
-  const double seconds = double(now_ns() - begin_ns) * 1e-9;
+  const int64_t end_ns = now_ns();
+  const double seconds = double(end_ns - begin_ns) * 1e-9;
   tuned.seconds += seconds;
+  if (const Runtime& runtime = state.runtime; runtime.reports)
+    report::keep_exchange({.collective = key.collective,
+                           .begin_ns = begin_ns - runtime.start_ns,
+                           .end_ns = end_ns - runtime.start_ns,
+                           .block_bytes = block});
   if (!done) state.runtime.note(fmt::format("{}: {}", call.collective, done.error().text));
   if (tuned.selection.took(seconds) && !agree(state, tuned.selection))
     done = fail(EIO, "the ranks cannot agree any more");

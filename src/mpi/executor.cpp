@@ -98,7 +98,7 @@ Status Executor::start_send(const Step& step) {
   transfers_.push_back(std::move(transfer));
   ++sends_;
   record_of(step).bytes_sent += step.from.size;
-  if (observer_) observer_->moved(step.peer, step.from.size);
+  if (observer_) observer_->moved(step.peer, step.from.size, step.round);
   return {};
 }
 
@@ -141,7 +141,7 @@ void Executor::copy(const Step& step) {
   } else {
     buffers_->copy(step.from, step.to);
   }
-  if (observer_ && step.peer >= 0) observer_->moved(step.peer, step.from.size);
+  if (observer_ && step.peer >= 0) observer_->moved(step.peer, step.from.size, step.round);
 }
 
 void Executor::finish(Transfer& transfer) {

@@ -29,7 +29,7 @@ class ExecutionObserver {
   virtual ~ExecutionObserver() = default;
   virtual void exchanged(const ExchangeRecord& record) = 0;
   /// `bytes` left this rank for `peer` of the communicator; a copy within the rank counts too.
-  virtual void moved(int peer, int64_t bytes) = 0;
+  virtual void moved(int peer, int64_t bytes, int64_t round) = 0;
 };
 
 /// Where the ranks of a node meet (the steps node_arrive and node_meet).

@@ -11,6 +11,7 @@
 #include "mpi/job_facts.h"
 #include "mpi/run_log.h"
 #include "mpi/runtime.h"
+#include "mpi/storage_record.h"
 #include "mpi/world_comm.h"
 #include "report/header.h"
 #include "report/kept.h"
@@ -37,7 +38,10 @@ std::string text_of_this_rank(Runtime& runtime) {
                             .accesses = runtime.accesses,
                             .files = report::take_file_records(),
                             .collectives = report::take_collective_records(),
-                            .notes = runtime.notes},
+                            .notes = runtime.notes,
+                            .storage = storage_record(),
+                            .messages = report::take_messages(),
+                            .exchanges = report::take_exchanges()},
                            bounds_of(runtime));
 }
 

@@ -59,10 +59,13 @@ const char* holes_of(const json& windows) {
   return windows["separate"].get<int64_t>() > 0 ? "separate" : "none";
 }
 
-/// Which calls this rank's events are of: [number in its trace, key of the file, index] of each.
+/// Which calls this rank's events and messages are of: [number in its trace, key of the file,
+/// index] of each.
 json calls_of_events(const json& rank) {
   std::set<int64_t> numbers;
-  for (const json& event : rank["events"]) numbers.insert(event[0].get<int64_t>());
+  for (const char* list : {"events", "messages"})
+    if (rank.contains(list))
+      for (const json& row : rank[list]) numbers.insert(row[0].get<int64_t>());
   json calls = json::array();
   for (const json& file : rank["files"])
     for (const json& call : file["calls"])
@@ -89,6 +92,37 @@ void join_access(json& a, const json& b) {
   a["calls"] = std::max(a["calls"].get<int64_t>(), b.at("calls").get<int64_t>());
   a["seconds"] = std::max(a["seconds"].get<double>(), b.at("seconds").get<double>());
   a["bytes"] = a["bytes"].get<int64_t>() + b.at("bytes").get<int64_t>();
+}
+
+void count_dropped(json& rank, const std::string& list, size_t rows) {
+  if (rows > 0) rank[list + "_dropped"] = rank.value(list + "_dropped", int64_t{0}) + int64_t(rows);
+}
+
+void drop_rows(json& rank, const char* list) {
+  if (!rank.contains(list)) return;
+  count_dropped(rank, list, rank[list].size());
+  rank[list] = json::array();
+}
+
+/// Gives each row the number that its call has in the report. Rows of other calls go.
+void number_rows(json& rank, const char* list, const std::map<int64_t, int64_t>& of_trace) {
+  if (!rank.contains(list)) return;
+  json kept = json::array();
+  for (json& row : rank[list])
+    if (const auto number = of_trace.find(row[0].get<int64_t>()); number != of_trace.end()) {
+      row[0] = number->second;
+      kept.push_back(std::move(row));
+    }
+  count_dropped(rank, list, rank[list].size() - kept.size());
+  rank[list] = std::move(kept);
+}
+
+/// Joins sums; nothing, `b`, adds nothing.
+void join_sums(json& a, const json& b) {
+  if (a.is_null())
+    a = b;
+  else if (!b.is_null())
+    for (auto& [name, sum] : a.items()) sum = sum.get<int64_t>() + b.at(name).get<int64_t>();
 }
 
 json node_names(const json& placement, int each) {
@@ -120,13 +154,14 @@ bool Part::add_rank(std::string_view text) {
   for (const auto& [note, count] : rank["notes"].items()) notes_[note] += count.get<int64_t>();
   join_phases(phases_of(rank));
   join_access(access_, rank["collective_access"]);
+  join_sums(storage_, rank["storage"]);
   json nodes = json::array({{{"node", node},
                              {"ranks", 1},
                              {"seconds", rank["seconds"]},
                              {"bytes", rank["bytes"]},
                              {"collective_access", rank["collective_access"]}}});
   join_nodes(nodes);
-  for (const char* told : {"sent_to", "files", "collectives", "notes"}) rank.erase(told);
+  for (const char* told : {"sent_to", "files", "collectives", "notes", "storage"}) rank.erase(told);
   ranks_[number] = std::move(rank);
   keep_within_bounds();
   return true;
@@ -141,6 +176,7 @@ bool Part::add(std::string_view text) {
   for (const auto& [note, count] : part["notes"].items()) notes_[note] += count.get<int64_t>();
   join_phases(part["phases"]);
   join_access(access_, part["access"]);
+  join_sums(storage_, part["storage"]);
   join_nodes(part["nodes"]);
   for (const json& row : part["sent"]) sent_[{row[0], row[1]}] += row[2].get<int64_t>();
   for (json& rank : part["ranks"]) {
@@ -172,7 +208,8 @@ std::string Part::text() {
                   {"collectives", collectives_},
                   {"notes", notes_},
                   {"phases", phases_},
-                  {"access", access_}});
+                  {"access", access_},
+                  {"storage", storage_}});
 }
 
 void Part::join_file(json& file) {
@@ -275,8 +312,7 @@ void Part::keep_ranks() {
   if (size <= bounds_.of_ranks()) return;
   size = 0;
   for (auto& [number, rank] : ranks_) {
-    rank["events_dropped"] = rank["events_dropped"].get<int64_t>() + int64_t(rank["events"].size());
-    rank["events"] = json::array();
+    for (const char* list : {"events", "messages", "exchanges"}) drop_rows(rank, list);
     rank["calls"] = json::array();
     size += size_of(rank);
   }
@@ -306,17 +342,7 @@ void Part::number_calls(json& files) {
       if (const auto number = numbers.find({call[1].get<int64_t>(), call[2].get<int64_t>()});
           number != numbers.end())
         of_trace[call[0].get<int64_t>()] = number->second;
-    json events = json::array();
-    int64_t lost = 0;
-    for (json& event : rank["events"]) {
-      const auto number = of_trace.find(event[0].get<int64_t>());
-      lost += number == of_trace.end();
-      if (number == of_trace.end()) continue;
-      event[0] = number->second;
-      events.push_back(std::move(event));
-    }
-    rank["events"] = std::move(events);
-    rank["events_dropped"] = rank["events_dropped"].get<int64_t>() + lost;
+    for (const char* list : {"events", "messages"}) number_rows(rank, list, of_trace);
     rank.erase("calls");
   }
 }
@@ -389,6 +415,7 @@ std::string Part::report(std::string_view header, std::string_view cut) {
                         {"phases", phases_},
                         {"collective_access", access_},
                         {"nodes", std::move(nodes)}};
+  if (!storage_.is_null()) report["storage"] = storage_;
   if (!cut.empty()) report["cut"] = json::parse(cut, nullptr, false);
   return text_of(report);
 }

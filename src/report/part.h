@@ -62,7 +62,7 @@ class Part {
   std::map<int, json> ranks_, nodes_;
   json collectives_ = json::array();
   std::map<std::string, int64_t> notes_;
-  json phases_ = json::object(), access_;
+  json phases_ = json::object(), access_, storage_;
   std::map<std::pair<int, int>, int64_t> sent_;  // from row to column
   int64_t ranks_not_listed_ = 0, added_ = 0;     // the second: bytes of text
 };

@@ -269,6 +269,34 @@ TEST(ReportOfALargeJob, TakesNoMoreOfRank0WhereThereAreMoreRanks) {
   EXPECT_LE(wider_size, size + 120 * 512);
 }
 
+TEST(Storage, IsSummedOverTheRanksThatKnowIt) {
+  const Bounds bounds{.ranks = 3, .nodes = 1};
+  const trace::Recorder recorder(1, 1);
+  const auto said = [&](int rank, std::optional<StorageRecord> storage) {
+    return rank_text({.rank = rank,
+                      .node = 0,
+                      .recorder = recorder,
+                      .accesses = {},
+                      .files = {},
+                      .collectives = {},
+                      .notes = {},
+                      .storage = storage},
+                     bounds);
+  };
+  Part below(bounds), all(bounds);
+  below.add_rank(said(1, StorageRecord{1, 2, 3, 4}));
+  below.add_rank(said(2, std::nullopt));
+  all.add_rank(said(0, StorageRecord{10, 20, 30, 40}));
+  all.add(below.text());
+  const json storage = json::parse(all.report(R"({"placement":{"nodes":[{}]}})"))["storage"];
+  EXPECT_EQ(
+      storage,
+      json({{"ranks", 2}, {"read", 11}, {"written", 22}, {"mpi_read", 33}, {"mpi_written", 44}}));
+  Part unknown(bounds);
+  unknown.add_rank(said(0, std::nullopt));
+  EXPECT_FALSE(json::parse(unknown.report(R"({"placement":{"nodes":[{}]}})")).contains("storage"));
+}
+
 TEST(Tree, EachRankTellsOneAbove) {
   for (const int size : {1, 2, 3, 7, 64, 1000})
     for (int position = 0; position < size; ++position) {

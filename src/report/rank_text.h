@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "report/kept.h"
 #include "report/part.h"
+#include "report/storage_record.h"
 #include "trace/recorder.h"
 
 namespace haichi::report {
@@ -19,9 +21,12 @@ struct RankRecord {
   KeptRecords<FileRecord> files;
   KeptRecords<CollectiveRecord> collectives;
   std::map<std::string, int64_t> notes;  ///< text -> how often
+  std::optional<StorageRecord> storage = {};
+  KeptRecords<MessageRecord> messages = {};
+  KeptRecords<ExchangeSpan> exchanges = {};
 };
 
-/// With as many events as a rank has room for; later ones are counted.
+/// With as many events, messages and exchanges as a rank has room for; later ones are counted.
 std::string rank_text(RankRecord record, const Bounds& bounds);
 
 }  // namespace haichi::report

@@ -101,6 +101,22 @@ def check_traffic(report: Report) -> None:
     assert sum(map(sum, matrix)) - inside == sum(call.bytes_between for call in calls)
 
 
+def check_messages(report: Report) -> None:
+    """Messages between nodes are those that are counted; in a write they go to aggregators."""
+    node = report.placement.node_of_rank()
+    calls = {call.index: call for call in report.calls()}
+    between = dict.fromkeys(calls, 0)
+    for rank in report.ranks:
+        assert rank.messages_dropped == 0
+        for message in rank.messages:
+            call = calls[message.call]
+            assert message.to != rank.rank
+            assert 0 <= message.cycle < call.cycles
+            assert "write" not in call.call or message.to in call.aggregators
+            between[message.call] += message.bytes * (node[message.to] != rank.node)
+    assert between == {call.index: call.bytes_between for call in calls.values()}
+
+
 def test_the_report_of_a_real_run_is_right(made: Path) -> None:
     schema = json.loads(schema_file("haichi.report/1").read_text())
     jsonschema.Draft202012Validator(schema).validate(json.loads(made.read_text()))
@@ -140,6 +156,7 @@ def test_the_report_of_a_real_run_is_right(made: Path) -> None:
     assert len({call.index for call in report.calls()}) == 5
     check_ranks(report)
     check_traffic(report)
+    check_messages(report)
     assert overlaps(report)
 
 
@@ -153,3 +170,41 @@ def test_every_form_of_it_can_be_made(made: Path) -> None:
     assert sum(event.get("cat") == "phase" for event in trace["traceEvents"]) == sum(
         len(rank.events) for rank in runs[0].report.ranks
     )
+    assert any(event.get("cat") == "message" for event in trace["traceEvents"])
+
+
+def test_what_a_program_writes_beside_mpi_is_told(mpi: Mpi, tmp_path: Path) -> None:
+    if mpi.mpicc is None:
+        pytest.skip(f"{mpi.name} has no C compiler here")
+    path = tmp_path / "report.json"
+    program = mpi.compile(ROOT / "tests/mpi/beside.c")
+    environment = mpi.preload(HAICHI_REPORT=str(path))
+    mpi.run(RANKS, [program, tmp_path], environment, timeout=120, check=True)
+    storage = load(path).storage
+    if storage is None:
+        pytest.skip("no /proc/self/io: the kernel lacks task I/O accounting")
+    assert storage.ranks == RANKS
+    assert (storage.mpi_written, storage.mpi_read) == (RANKS * (64 << 10), 0)
+    if storage.written == 0:
+        pytest.skip(f"{tmp_path} is in memory, which the kernel does not count: give pytest a disk")
+    assert RANKS * (4 << 20) <= storage.written <= 2 * RANKS * (4 << 20)
+
+
+def test_calls_of_collectives_are_there_for_the_trace(mpi: Mpi, tmp_path: Path) -> None:
+    if mpi.mpicc is None:
+        pytest.skip(f"{mpi.name} has no C compiler here")
+    path = tmp_path / "report.json"
+    program = mpi.compile(ROOT / "tests/mpi/alltoall_times.c")
+    environment = mpi.preload(
+        HAICHI_REPORT=str(path), HAICHI_COLLECTIVES_ENABLE="on", HAICHI_COLLECTIVES_AFTER="1"
+    )
+    mpi.run(RANKS, [program, "20", "1024"], environment, timeout=120, check=True)
+    report = load(path)
+    (told,) = report.collectives
+    for rank in report.ranks:
+        assert rank.exchanges_dropped == 0
+        assert len(rank.exchanges) == told.calls
+        assert 0 < told.calls < 20, "the first ones are the library's"
+        for exchange, after in pairwise(rank.exchanges):
+            assert (exchange.collective, exchange.block_bytes) == ("MPI_Alltoall", 1024)
+            assert exchange.begin_us < exchange.end_us <= after.begin_us

@@ -13,6 +13,7 @@ MANY_CALLS, LITTLE_BYTES = 100, 64 << 10
 MANY_OPENS = 20
 LITTLE_SHARE = 0.02  # of the run: not worth much work
 LONG_SHARE = 0.05  # of the run: worth a word
+MUCH_BESIDE = 64 << 20  # bytes of storage, besides twice those of MPI
 UNEVEN = 3.0  # times the median
 
 
@@ -23,6 +24,7 @@ def findings(report: Report, facts: RunSummary) -> list[str]:
         *_of_the_run(facts),
         *_of_collectives(report, facts),
         *_of_files(report),
+        *_of_storage(report),
         *_of_ranks(facts),
     ]
 
@@ -72,6 +74,27 @@ def _of_files(report: Report) -> Iterator[str]:
             )
         if file.opens >= MANY_OPENS:
             yield f"{file.path}: opened {file.opens} times by the same ranks: keep it open"
+
+
+def _of_storage(report: Report) -> Iterator[str]:
+    """The kernel counts pages, and an MPI library may read more than it is asked for."""
+    storage = report.storage
+    if storage is None:
+        return
+    if storage.read > 2 * storage.mpi_read + MUCH_BESIDE:
+        yield (
+            f"{plural(storage.ranks, 'rank')} read {format_bytes(storage.read)} from storage, and "
+            f"{format_bytes(storage.mpi_read)} in collective file access: the rest is read beside "
+            "it, by read(2), independent calls or from mapped files; let one rank read what all "
+            "need, or read it collectively"
+        )
+    if storage.written > 2 * storage.mpi_written + MUCH_BESIDE:
+        yield (
+            f"{plural(storage.ranks, 'rank')} wrote {format_bytes(storage.written)} to storage, "
+            f"and {format_bytes(storage.mpi_written)} in collective file access: the rest is "
+            "written beside it, by write(2), independent calls or to mapped files; write "
+            "collectively what belongs to one file"
+        )
 
 
 def _of_ranks(facts: RunSummary) -> Iterator[str]:

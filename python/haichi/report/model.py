@@ -380,6 +380,25 @@ class Event(NamedTuple):
     bytes: Annotated[Bytes, Field(description="Bytes that the rank moved.")]
 
 
+class Message(NamedTuple):
+    """Bytes that left a rank for another one in a collective file access."""
+
+    call: Annotated[NonNegativeInt, Field(description="`index` of the collective call.")]
+    cycle: Annotated[NonNegativeInt, Field(description="Cycle of the collective buffer.")]
+    to: Annotated[NonNegativeInt, Field(description="Rank in MPI_COMM_WORLD that gets them.")]
+    at_us: Annotated[float, Field(description="When, in microseconds since the start.")]
+    bytes: Annotated[Bytes, Field(description="Bytes.")]
+
+
+class Exchange(NamedTuple):
+    """One call of a collective that haichi chooses an algorithm for."""
+
+    collective: Annotated[str, Field(description="MPI function.")]
+    begin_us: Annotated[float, Field(description="Begin, in microseconds since the start.")]
+    end_us: Annotated[float, Field(description="End.")]
+    block_bytes: Annotated[int, Field(description="Bytes of a block; -1 if they differ.")]
+
+
 class CollectiveAccess(Form):
     """All collective file accesses of one rank, whoever carried them out, listed or not."""
 
@@ -410,6 +429,18 @@ class Rank(Form):
     events_dropped: NonNegativeInt = Field(
         0, description="Later events that the bounded record has no room for."
     )
+    messages: list[Message] = Field(
+        default_factory=list,
+        description="The first messages of its collective file accesses, "
+        "`[call, cycle, to, at_us, bytes]`.",
+    )
+    messages_dropped: NonNegativeInt = Field(0, description="Later ones.")
+    exchanges: list[Exchange] = Field(
+        default_factory=list,
+        description="Its first calls of collectives that haichi chooses for, "
+        "`[collective, begin_us, end_us, block_bytes]`.",
+    )
+    exchanges_dropped: NonNegativeInt = Field(0, description="Later ones.")
 
 
 class PhaseOfAll(Form):
@@ -444,6 +475,18 @@ class Others(Form):
     nodes: list[NodeTotals] = Field(
         default_factory=list, description="Each node, as far as there is room."
     )
+
+
+class Storage(Form):
+    """What the processes had of storage from MPI_Init to MPI_Finalize, by whatever means, as the
+    kernel counts (`read_bytes` and `write_bytes` of proc(5)), beside their MPI files. Files in
+    memory and what was in the page cache do not count; written bytes are those of whole pages."""
+
+    ranks: NonNegativeInt = Field(description="How many have told; the others' kernels do not.")
+    read: Bytes = Field(description="Bytes that they fetched.")
+    written: Bytes = Field(description="Bytes that they wrote.")
+    mpi_read: Bytes = Field(description="Bytes that they wanted in collective file accesses.")
+    mpi_written: Bytes = Field(description="Bytes that they gave in collective file accesses.")
 
 
 class Cut(Form):
@@ -500,6 +543,9 @@ class Report(Form):
     )
     others: Others | None = Field(
         None, description="All ranks in sums, if some are not listed; else absent."
+    )
+    storage: Storage | None = Field(
+        None, description="What they read and wrote beside MPI; absent if no kernel tells."
     )
     cut: Cut | None = Field(
         None, description="How the run was cut short; absent if it came to MPI_Finalize."

@@ -2,8 +2,9 @@
 
 A node is a process and a rank is a thread. Every collective call of a rank is a slice, and its
 phases are slices inside it. Where a rank's thread accesses the file while the rank exchanges, that
-thread is one of the trace too: slices of one thread must nest. Times are microseconds since the
-start that all ranks share.
+thread is one of the trace too: slices of one thread must nest. An arrow goes from the exchange that
+a message left in to the receiver's exchange of the same cycle. Calls of other collectives are
+slices, too. Times are microseconds since the start that all ranks share.
 """
 
 from __future__ import annotations
@@ -44,6 +45,15 @@ class Slice(TraceEvent):
     dur: float
 
 
+class Flow(TraceEvent):
+    """One end of an arrow; both have the same id, and each lies in a slice of its thread."""
+
+    cat: str
+    ts: float
+    id: int
+    bp: str
+
+
 def trace(runs: Sequence[Run]) -> str:
     """One trace of all events of `runs`; the nodes of a second run follow those of the first."""
     events: list[TraceEvent] = []
@@ -52,6 +62,7 @@ def trace(runs: Sequence[Run]) -> str:
         prefix = f"{run.facts.label}: " if len(runs) > 1 else ""
         events += _names(run.report, process, prefix)
         events += _slices(run.report, process)
+        events += _arrows(run.report, process, sum("id" in event for event in events) // 2)
         process += len(run.report.placement.nodes)
     document = {
         "displayTimeUnit": "ms",
@@ -111,6 +122,10 @@ def _rank_slices(
         yield _slice(
             event.phase.capitalize(), "phase", event.begin_us, event.end_us, pid, thread, args
         )
+    for made in rank.exchanges:
+        size: Args = {} if made.block_bytes < 0 else {"block_bytes": made.block_bytes}
+        name = made.collective
+        yield _slice(name, "collective", made.begin_us, made.end_us, pid, tid, size)
     for index, events in by_call.items():
         begin, end = min(e.begin_us for e in events), max(e.end_us for e in events)
         name = f"call {index}"
@@ -134,5 +149,45 @@ def _slice(
         "dur": max(last - first, 0) / 1000,
         "pid": pid,
         "tid": tid,
+        "args": args,
+    }
+
+
+def _arrows(report: Report, process: int, first: int) -> Iterator[Flow]:
+    """Two events of each message whose sender's and receiver's exchanges are both recorded."""
+    exchanges = {
+        (rank.rank, event.call, event.cycle): (rank, event)
+        for rank in report.ranks
+        for event in rank.events
+        if event.phase == "exchange"
+    }
+    number = first
+    for rank in report.ranks:
+        for message in rank.messages:
+            left = exchanges.get((rank.rank, message.call, message.cycle))
+            came = exchanges.get((message.to, message.call, message.cycle))
+            if left is None or came is None:
+                continue
+            at = min(max(message.at_us, left[1].begin_us), left[1].end_us)
+            # Nobody notes when it comes: it has come when the receiver's exchange ends.
+            end = came[1].end_us
+            if end < at:
+                continue  # the clocks of the two differ by more than the exchange takes
+            args = {"bytes": message.bytes, "to": message.to}
+            yield _end("s", number, at, rank, process, args)
+            yield _end("f", number, end, came[0], process, args)
+            number += 1
+
+
+def _end(kind: str, number: int, at: float, rank: Rank, process: int, args: Args) -> Flow:
+    return {
+        "ph": kind,
+        "name": "message",
+        "cat": "message",
+        "id": number,
+        "ts": round(at * 1000) / 1000,
+        "bp": "e",
+        "pid": process + rank.node,
+        "tid": FIRST_THREAD + rank.rank,
         "args": args,
     }

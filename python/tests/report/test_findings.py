@@ -80,3 +80,24 @@ def test_a_run_that_was_cut_short_says_so_first() -> None:
     assert "1 record had no room in the logs, 0 were not whole" in first
     document["cut"] = {"last_s": 2.5, "by": "MPI_Abort", "code": 7, "rank": 1}
     assert found(document)[0].startswith("rank 1 ended the run by MPI_Abort, error code 7, 2.50 s")
+
+
+def of_storage(**storage: int) -> list[str]:
+    document = synthetic.report()
+    document["storage"] = {"ranks": 4, "read": 0, "written": 0, "mpi_read": 0, "mpi_written": 0}
+    document["storage"] |= storage
+    return [line for line in found(document) if "storage" in line]
+
+
+def test_what_is_read_and_written_beside_mpi() -> None:
+    (read,) = of_storage(read=3 << 30, mpi_read=512 << 20, written=1 << 30, mpi_written=1 << 30)
+    assert read.startswith(
+        "4 ranks read 3.00 GiB from storage, and 512 MiB in collective file access"
+    )
+    (written,) = of_storage(written=100 << 20)
+    assert written.startswith("4 ranks wrote 100 MiB to storage, and 0 B in collective")
+
+
+def test_what_the_kernel_counts_more_than_was_asked_for_is_no_finding() -> None:
+    assert of_storage(read=2 << 30, mpi_read=1 << 30) == []
+    assert of_storage(read=60 << 20, written=60 << 20) == []

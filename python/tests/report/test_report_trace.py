@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from haichi.report import perfetto
+from haichi.report.model import Exchange, Message
 from haichi.report.summary import Run, Summary
 
 Load = Callable[..., tuple[list[Run], Summary]]
@@ -99,3 +100,56 @@ def test_runs_do_not_share_processes(runs: Load) -> None:
     assert names[0] == "run0: n0"
     assert names[4] == "run1: n0"
     assert {e["pid"] for e in of_kind(document, "X")} == set(range(1, 9))
+
+
+def with_messages(run: Run, count: int) -> None:
+    """Rank 1 sends to rank 0 in each of the first cycles of call 0."""
+    rank = run.report.ranks[1]
+    exchanges = [e for e in rank.events if e.phase == "exchange" and e.call == 0][:count]
+    messages = [Message(0, e.cycle, 0, e.begin_us + 1, 4096) for e in exchanges]
+    run.report.ranks[1] = rank.model_copy(update={"messages": messages})
+
+
+def test_an_arrow_goes_from_exchange_to_exchange(runs: Load) -> None:
+    both, _ = runs({"cycles": 3}, {"cycles": 3, "order": "rank"})
+    for run in both:
+        with_messages(run, 3)
+    document = json.loads(perfetto.trace(both))
+    begins, ends = (of_kind(document, kind) for kind in "sf")
+    assert [e["id"] for e in begins] == [e["id"] for e in ends] == list(range(6))
+    for begin, end in zip(begins, ends, strict=True):
+        assert begin["ts"] <= end["ts"]
+        assert begin["args"] == {"bytes": 4096, "to": 0}
+        for at, tid in ((begin, 1_000_001), (end, 1_000_000)):
+            assert at["tid"] == tid and at["bp"] == "e"
+            assert any(
+                e["name"] == "Exchange"
+                and (e["pid"], e["tid"]) == (at["pid"], tid)
+                and e["ts"] <= at["ts"] <= e["ts"] + e["dur"] + 0.001
+                for e in of_kind(document, "X")
+            )
+
+
+def test_no_arrow_goes_to_what_is_not_recorded_or_back_in_time(runs: Load) -> None:
+    (run,), _ = runs({"cycles": 3})
+    with_messages(run, 3)
+    receiver = run.report.ranks[0]
+    early = [
+        event._replace(begin_us=0.0, end_us=1.0) if event.cycle == 1 else event
+        for event in receiver.events
+        if event.cycle != 2
+    ]
+    run.report.ranks[0] = receiver.model_copy(update={"events": early})
+    document = json.loads(perfetto.trace([run]))
+    assert len(of_kind(document, "s")) == len(of_kind(document, "f")) == 1
+
+
+def test_collectives_are_slices(runs: Load) -> None:
+    (run,), _ = runs({"calls": 0})
+    exchanges = [Exchange("MPI_Alltoall", 10.0, 12.5, 1024), Exchange("MPI_Alltoallv", 13, 14, -1)]
+    run.report.ranks[3] = run.report.ranks[3].model_copy(update={"exchanges": exchanges})
+    slices = of_kind(json.loads(perfetto.trace([run])), "X")
+    assert [(e["name"], e["cat"], e["tid"], e["ts"], e["dur"], e["args"]) for e in slices] == [
+        ("MPI_Alltoall", "collective", 1_000_003, 10.0, 2.5, {"block_bytes": 1024}),
+        ("MPI_Alltoallv", "collective", 1_000_003, 13.0, 1.0, {}),
+    ]
