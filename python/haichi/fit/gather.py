@@ -19,6 +19,7 @@ from haichi.report.units import plural, printable
 from haichi.samples.model import Launch, Point
 from haichi.samples.read import SamplesFile
 
+FILES = "file-"  # how measurements of files begin
 ALL = "all"  # the placement class of what all ranks do
 FEWEST_FOR_RANKS = 6  # below, the extremes of so few launches are no interval of 95 %
 
@@ -51,6 +52,22 @@ class Job(NamedTuple):
     nodes: int
 
 
+class Store(NamedTuple):
+    """Where files were made."""
+
+    directory: str
+    file_system: str
+
+
+Jobs = dict[tuple[str, Job], Curve]  # by measurement and shape of the job
+
+
+def jobs_of(jobs: Jobs, name: str) -> dict[Job, Curve]:
+    """A measurement of all ranks by shape of the job, smallest first."""
+    found = {job: curve for (other, job), curve in jobs.items() if other == name}
+    return dict(sorted(found.items()))
+
+
 @dataclass
 class Gathered:
     """All that counts."""
@@ -60,8 +77,10 @@ class Gathered:
     """In a line each: which launches do not count, and why."""
     pairs: dict[tuple[str, str], Curve] = field(default_factory=dict)
     """By measurement and placement class."""
-    jobs: dict[tuple[str, Job], Curve] = field(default_factory=dict)
-    """By measurement and shape of the job."""
+    jobs: Jobs = field(default_factory=dict)
+    """Of all ranks, without files."""
+    stores: dict[Store, Jobs] = field(default_factory=dict)
+    """Of all ranks, with files."""
     functions: dict[str, list[str]] = field(default_factory=dict)
     """Of each measurement: the MPI functions that it is for."""
 
@@ -70,9 +89,8 @@ class Gathered:
         return self.pairs.get((name, place), {})
 
     def jobs_of(self, name: str) -> dict[Job, Curve]:
-        """A measurement of all ranks by shape of the job, smallest first."""
-        found = {job: curve for (other, job), curve in self.jobs.items() if other == name}
-        return dict(sorted(found.items()))
+        """A measurement of all ranks without files, by shape of the job, smallest first."""
+        return jobs_of(self.jobs, name)
 
 
 def gather(
@@ -93,7 +111,7 @@ def gather(
         ReportError: no launch counts, or they are of different machines.
     """
     found = Gathered()
-    points: dict[tuple[str, str | Job, int], dict[int, list[Point]]]
+    points: dict[tuple[str, str | tuple[Store | None, Job], int], dict[int, list[Point]]]
     points = defaultdict(lambda: defaultdict(list))
     for file in files:
         for name, description in file.descriptions.items():
@@ -103,10 +121,8 @@ def gather(
             launch = file.launch_of(point)
             if point.samples == 0 or launch.launch not in numbers:
                 continue
-            shape = (
-                Job(launch.job_ranks, len(launch.node_names)) if point.place == ALL else point.place
-            )
-            points[point.name, shape, point.bytes][numbers[launch.launch]].append(point)
+            key = point.name, _shape(point, launch), point.bytes
+            points[key][numbers[launch.launch]].append(point)
     if not found.launches:
         raise ReportError(
             f"{_names(files)}: no launch counts ({'; '.join(found.left_out)}); measure again, or "
@@ -117,11 +133,21 @@ def gather(
     for (name, shape, size), by_launch in sorted(points.items(), key=lambda item: item[0][2]):
         combined = least_of if least else combine
         estimate = combined(list(by_launch.values()))
-        if isinstance(shape, Job):
-            found.jobs.setdefault((name, shape), {})[size] = estimate
-        else:
+        if isinstance(shape, str):
             found.pairs.setdefault((name, shape), {})[size] = estimate
+        else:
+            store, job = shape
+            jobs = found.stores.setdefault(store, {}) if store else found.jobs
+            jobs.setdefault((name, job), {})[size] = estimate
     return found
+
+
+def _shape(point: Point, launch: Launch) -> str | tuple[Store | None, Job]:
+    """The placement class of a pair; for all ranks their job, and where its files are."""
+    if point.place != ALL:
+        return point.place
+    store = Store(launch.directory, launch.file_system) if point.name.startswith(FILES) else None
+    return store, Job(launch.job_ranks, len(launch.node_names))
 
 
 def combine(launches: Sequence[Sequence[Point]]) -> Estimate:

@@ -201,13 +201,15 @@ def _storage(result: Numbers, storage: StorageCosts | None) -> None:
         for name in MEASURED_STORAGE:
             _lack(result, name, "no samples of file-write-at or file-read-at")
     else:
+        where = f" in {storage.path}" if storage.path else ""
         if slower := _known(storage.client_gbs, min):
             result.made["client_gbs"] = Number(
-                value=slower, from_=f"the slower of reading and writing: {storage.from_}"
+                value=slower, from_=f"the slower of reading and writing{where}: {storage.from_}"
             )
         if dearer := _known(storage.request_s, max):
             result.made["request_us"] = Number(
-                value=dearer * 1e6, from_=f"the dearer of reading and writing: {storage.from_}"
+                value=dearer * 1e6,
+                from_=f"the dearer of reading and writing{where}: {storage.from_}",
             )
     for name in UNSEEN_STORAGE:
         _lack(result, name, "one file system is measured as a whole; say it with --set if you know")

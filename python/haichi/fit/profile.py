@@ -43,7 +43,7 @@ def fit(
     """
     fitted = curves.ping_pongs(found)
     costs = storage.costs(found)
-    derived = numbers(found, fitted, costs)
+    derived = numbers(found, fitted, costs[0] if costs else None)
     if not derived.made:
         raise ReportError(
             f"{', '.join(files)}: no samples of what a machine's numbers are made from; measure it "
@@ -78,7 +78,7 @@ def fit(
         loggp=models,
         collectives=curves.collectives(found),
         copy_=curves.copies(found),
-        storage=[costs] if costs else [],
+        storage=costs,
     )
     return Fit(profile, lacking)
 

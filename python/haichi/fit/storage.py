@@ -9,36 +9,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from haichi.fit.gather import Curve, Gathered, Job
+from haichi.fit.gather import Curve, Gathered, Job, Jobs, Store, jobs_of
 from haichi.fit.model import ReadWrite, StorageCosts
 
 WRITE, READ, ATOMIC = "file-write-at", "file-read-at", "file-write-at-atomic"
 OPEN, CLOSE = "file-open", "file-close"
-Jobs = Mapping[Job, Curve]
-Figure = Callable[[Jobs], float]
+Shapes = Mapping[Job, Curve]
+Figure = Callable[[Shapes], float]
 
 
-def costs(found: Gathered) -> StorageCosts | None:
-    """All that is known of the file system; None if nothing is."""
-    write, read = found.jobs_of(WRITE), found.jobs_of(READ)
-    opened, closed = found.jobs_of(OPEN), found.jobs_of(CLOSE)
+def costs(found: Gathered) -> list[StorageCosts]:
+    """All that is known of each folder that files were made in."""
+    made = [_of_store(store, jobs) for store, jobs in sorted(found.stores.items())]
+    return [each for each in made if each]
+
+
+def _of_store(store: Store, jobs: Jobs) -> StorageCosts | None:
+    write, read = jobs_of(jobs, WRITE), jobs_of(jobs, READ)
+    opened, closed = jobs_of(jobs, OPEN), jobs_of(jobs, CLOSE)
     if not (write or read or opened or closed):
         return None
     shapes = sorted({*write, *read, *opened, *closed})
     return StorageCosts(
+        path=store.directory or None,
+        file_system=store.file_system or None,
         client_gbs=_both(read, write, _client_gbs),
         node_gbs=_both(read, write, _node_gbs),
         all_gbs=_both(read, write, _all_gbs),
         request_s=_both(read, write, _request_s),
         open_s=_smallest_job(opened),
         close_s=_smallest_job(closed),
-        lock_s=_lock_s(write, found.jobs_of(ATOMIC)),
+        lock_s=_lock_s(write, jobs_of(jobs, ATOMIC)),
         from_="file-write-at, file-read-at, file-write-at-atomic, file-open, file-close; ranks on "
         f"nodes: {', '.join(f'{job.ranks} on {job.nodes}' for job in shapes)}; caches warm",
     )
 
 
-def _both(read: Jobs, write: Jobs, figure: Figure) -> ReadWrite | None:
+def _both(read: Shapes, write: Shapes, figure: Figure) -> ReadWrite | None:
     if not read and not write:
         return None
     return ReadWrite(read=figure(read) if read else None, write=figure(write) if write else None)
@@ -49,33 +56,33 @@ def _best_rate(curve: Curve) -> float:
     return max(size / time.value for size, time in curve.items()) / 1e9
 
 
-def _client_gbs(jobs: Jobs) -> float:
+def _client_gbs(jobs: Shapes) -> float:
     """Of the smallest job, in which others disturb a rank least."""
     return _best_rate(next(iter(jobs.values())))
 
 
-def _node_gbs(jobs: Jobs) -> float:
+def _node_gbs(jobs: Shapes) -> float:
     return max(_best_rate(curve) * job.ranks / job.nodes for job, curve in jobs.items())
 
 
-def _all_gbs(jobs: Jobs) -> float:
+def _all_gbs(jobs: Shapes) -> float:
     return max(_best_rate(curve) * job.ranks for job, curve in jobs.items())
 
 
-def _request_s(jobs: Jobs) -> float:
+def _request_s(jobs: Shapes) -> float:
     """What is left of the smallest access when its bytes are taken at the client's rate."""
     curve = next(iter(jobs.values()))
     size = min(curve)
     return max(curve[size].value - size / (_best_rate(curve) * 1e9), 0.0)
 
 
-def _smallest_job(jobs: Jobs) -> float | None:
+def _smallest_job(jobs: Shapes) -> float | None:
     for curve in jobs.values():
         return curve[min(curve)].value
     return None
 
 
-def _lock_s(plain: Jobs, atomic: Jobs) -> float | None:
+def _lock_s(plain: Shapes, atomic: Shapes) -> float | None:
     """What atomic mode adds to an access of the smallest size that both have."""
     for job in plain:
         if common := set(plain[job]) & set(atomic.get(job, {})):

@@ -66,6 +66,8 @@ class Launch(BaseModel):
     processor: str = Field(description="Model, of rank 0.")
     governor: str = Field(description="Of core 0's frequency; empty where there is none.")
     load: str = Field(description="Mean number of runnable processes in the minute before.")
+    directory: str = Field("", description="Where files were made (`--directory`), absolute.")
+    file_system: str = Field("", description="Its kind, e.g. `ext4`; empty if not known.")
     cgroup_cpu: str = Field(description="cpu.max of the control group, if there is one.")
     cgroup_memory: str = Field(description="memory.max of it.")
     init_seconds: float = Field(description="What MPI_Init took, on the slowest rank.")

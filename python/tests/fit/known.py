@@ -106,6 +106,8 @@ def launch(number: int = 1, **changes: Any) -> dict[str, Any]:
         "processor": "known",
         "governor": "",
         "load": "0.00",
+        "directory": "/scratch",
+        "file_system": "ext4",
         "cgroup_cpu": "",
         "cgroup_memory": "",
         "init_seconds": 0.1,

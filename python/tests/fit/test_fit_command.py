@@ -119,6 +119,7 @@ def test_loggp_is_found_again(tmp_path: Path) -> None:
 def test_storage_collectives_and_copies(tmp_path: Path) -> None:
     made = profile_of(tmp_path, str(samples(tmp_path / "s.jsonl")))
     (storage,) = made["storage"]
+    assert (storage["path"], storage["file_system"]) == ("/scratch", "ext4")
     assert storage["client_gbs"]["read"] == pytest.approx(2, rel=0.03)
     assert storage["node_gbs"]["write"] == pytest.approx(2 * storage["client_gbs"]["write"], 1e-4)
     assert storage["all_gbs"]["write"] == pytest.approx(4 * storage["client_gbs"]["write"], 1e-4)
@@ -128,6 +129,20 @@ def test_storage_collectives_and_copies(tmp_path: Path) -> None:
     shapes = [(c["name"], c["ranks"], c["nodes"], c["bytes"]) for c in made["collectives"]]
     assert shapes == [("alltoall", 4, 2, [4, 16, 64]), ("barrier", 4, 2, [0])]
     assert made["copy"][0]["gbs"][-1] == pytest.approx(8, rel=0.01)
+
+
+def test_each_folder_is_a_file_system_of_its_own(tmp_path: Path) -> None:
+    accesses = curve("file-write-at", "all", [1024, 1 << 20], lambda size: 1e-6 + size / 1e9)
+    slow = curve("file-write-at", "all", [1024, 1 << 20], lambda size: 1e-3 + size / 1e8)
+    files = [
+        write(tmp_path / "a.jsonl", launch(directory="/a", file_system="tmpfs"), *accesses),
+        write(tmp_path / "b.jsonl", launch(directory="/b", file_system="nfs4"), *slow),
+    ]
+    made = profile_of(tmp_path, *map(str, files))
+    rates = {each["file_system"]: each["client_gbs"]["write"] for each in made["storage"]}
+    assert rates == {"tmpfs": pytest.approx(1, rel=0.01), "nfs4": pytest.approx(0.09, rel=0.05)}
+    assert made["numbers"]["client_gbs"]["value"] == rates["tmpfs"]
+    assert "/a" in made["numbers"]["client_gbs"]["from"]
 
 
 @pytest.mark.parametrize("seed", range(3))

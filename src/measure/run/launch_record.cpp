@@ -8,14 +8,17 @@
 #include <time.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/utc_text.h"
 #include "base/version.h"
+#include "measure/file_system.h"
 #include "measure/records.h"
 #include "mpi/discover.h"
 #include "mpi/library_version.h"
@@ -185,7 +188,10 @@ ClockFacts clock_facts() {
   return {own.first, own.second, wtime.first, wtime.second};
 }
 
-Json launch_record(const JobFacts& job, const ClockFacts& clock) {
+Json launch_record(const JobFacts& job, const ClockFacts& clock, const std::string& directory) {
+  // Links are followed: what counts is where the bytes are.
+  std::error_code ignored;
+  const std::string folder = std::filesystem::weakly_canonical(directory, ignored).string();
   utsname system;
   uname(&system);
   int version = 0, subversion = 0;
@@ -214,6 +220,8 @@ Json launch_record(const JobFacts& job, const ClockFacts& clock) {
           {"processor", processor()},
           {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
           {"load", load()},
+          {"directory", folder},
+          {"file_system", file_system_of(folder, read_file("/proc/self/mounts").value_or(""))},
           {"cgroup_cpu", group_limit("cpu.max")},
           {"cgroup_memory", group_limit("memory.max")},
           {"init_seconds", job.init_seconds},

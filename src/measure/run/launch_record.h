@@ -36,7 +36,8 @@ struct ClockFacts {
 };
 ClockFacts clock_facts();
 
-/// The launch record of rank 0; `kind` is "launch".
-nlohmann::ordered_json launch_record(const JobFacts& job, const ClockFacts& clock);
+/// The launch record of rank 0; `kind` is "launch". Files are made in `directory`.
+nlohmann::ordered_json launch_record(const JobFacts& job, const ClockFacts& clock,
+                                     const std::string& directory);
 
 }  // namespace haichi::measure

@@ -113,7 +113,7 @@ class Job {
   // Opens the file and writes what is known before anything is measured.
   int begin(std::optional<SamplesFile>& file) {
     seed_ = options_.seed != 0 ? options_.seed : uint64_t(now_ns());
-    auto launch = launch_record(facts_, clock_);
+    auto launch = launch_record(facts_, clock_, options_.directory);
     auto opened = open_file(options_, launch);
     if (!opened) {
       log(LogLevel::error, "{}", opened.error().text);
