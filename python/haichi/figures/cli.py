@@ -494,7 +494,7 @@ def paper_001_command(
     ] = None,
     which: Annotated[str, typer.Option("--mpi", help="openmpi, mpich or mpich5.")] = "mpich",
     ranks: Annotated[int, typer.Option(min=2, help="Ranks on this machine.")] = 2,
-    launches: Annotated[int, typer.Option(min=1, help="Of each run.")] = 2,
+    launches: Annotated[int, typer.Option(min=1, help="Of each run.")] = 3,
     budget: Annotated[float, typer.Option(min=10, help="Seconds to measure in all.")] = 120,
 ) -> None:
     """Paper 001's Tables 2 to 4, protocol switches, fences and ways to exchange, with ours beside

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from haichi.fit.hockney import Line, pieces, residual
-from known import POWERS, PROTOCOLS, Noise, Piece, hockney
+from known import POWERS, PROTOCOLS, Noise, Piece, Time, hockney
 
 # Powers of four, and the sizes about both switches that a refined curve has.
 REFINED = sorted({*POWERS, 512, 1020, 1028, 2048, 8192, 131072, 204796, 204800, 300000, 1 << 21})
@@ -90,3 +92,42 @@ def test_too_few_points() -> None:
 def test_the_residual_is_relative() -> None:
     lines = [Line(0, 1, 1e-6, 0)]
     assert residual(lines, [1, 2], [1e-6, 2e-6]) == [pytest.approx(0.25)]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("seed", range(8))
+def test_machines_drawn_at_random(seed: int, noise: float) -> None:
+    """One to three protocols anywhere, each 1.3 to 3 times dearer where it begins; one point of
+    38 is five times too high. Beside a switch that one may be told to the other side."""
+    draw = random.Random(seed)
+    sizes = sorted({2**k for k in range(2, 23)} | {3 * 2**k for k in range(3, 20)})
+    time, cuts = drawn_machine(draw, sizes)
+    true = [time(size) for size in sizes]
+    lines = pieces(sizes, Noise(noise, disturbed=1, seed=seed).measured(true))
+    assert len(lines) == len(cuts) + 1
+    for line, cut in zip(lines, cuts, strict=False):
+        assert abs(line.last - sizes.index(cut)) <= 1
+    off = sorted(
+        abs(line.at(sizes[i]) - true[i]) / true[i]
+        for line in lines
+        for i in range(line.first, line.last + 1)
+    )
+    assert sum(off[:-1]) / len(off) < 0.01
+    assert off[-2] < 0.04
+
+
+def drawn_machine(draw: random.Random, sizes: list[int]) -> tuple[Time, list[int]]:
+    """Its times, and the largest size of each protocol but the last."""
+    cuts: list[int] = []
+    for _ in range(draw.choice([0, 1, 2])):
+        cut = draw.choice(sizes[4:-5])
+        if all(abs(sizes.index(cut) - sizes.index(other)) >= 4 for other in cuts):
+            cuts = sorted([*cuts, cut])
+    latency, per_byte = draw.uniform(0.3e-6, 5e-6), draw.uniform(0.05e-9, 1e-9)
+    protocols = []
+    for cut in [*cuts, 1 << 30]:
+        protocols.append(Piece(cut, latency, per_byte))
+        begin = latency + cut * per_byte
+        per_byte *= draw.uniform(0.3, 0.9)
+        latency = begin * draw.uniform(1.3, 3) - cut * per_byte
+    return hockney(protocols), cuts
