@@ -37,7 +37,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "patterns": frozenset(
         {"sim", "mpiio", "collectives", "machine", "topology", "plan", "placement", "base"}
     ),
-    "measure": frozenset({"mpi", "placement", "base"}),
+    "measure": frozenset({"mpi", "plan", "placement", "base"}),
     "launch": frozenset(
         {
             "patterns",

@@ -60,6 +60,7 @@ struct Measurement {
   Over over = Over::slowest;
   int parts = 1;  ///< the value is the sample divided by this; `formula` says why
   int least_ranks = 1;
+  bool wide = false;  ///< takes sizes of 2 GiB and more
   bool even = false;  ///< takes an even number of ranks only
 
   std::string formula() const;

@@ -82,6 +82,10 @@ Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,
     }
     for (const auto& [buffers, start] : ways_of(measurement, variants))
       for (const int64_t bytes : sizes_of(each, sizes)) {
+        if (bytes > INT32_MAX && !measurement.wide) {
+          plan.left.push_back({each, fmt::format("{} takes sizes below 2 GiB", measurement.name)});
+          continue;
+        }
         if (measurement.who == Who::all)
           plan.points.push_back({&measurement, "all", {}, bytes, buffers, start});
         if (measurement.who == Who::pair)

@@ -8,6 +8,8 @@
 namespace haichi::measure {
 namespace {
 
+constexpr int64_t kMostBytes = int64_t{64} << 30;
+
 // How each measurement is made, besides the usual way.
 void add_variants(CLI::App& app, Options& options) {
   const std::map<std::string, StartAsked> starts{{"auto", StartAsked::by_reason},
@@ -115,8 +117,8 @@ bool read_options(int argc, char** argv, bool speaks, Options& options, int& cod
       throw CLI::ValidationError("--health", "takes no words: '" + options.words[0] + "'");
     for (const std::string& size : sizes) {
       const auto bytes = parse_bytes(size);
-      if (!bytes || *bytes < 0 || *bytes > INT32_MAX)
-        throw CLI::ValidationError("--size", "'" + size + "' is no size below 2 GiB, e.g. 64k");
+      if (!bytes || *bytes < 0 || *bytes > kMostBytes)
+        throw CLI::ValidationError("--size", "'" + size + "' is no size up to 64 GiB, e.g. 64k");
       options.sizes.push_back(*bytes);
     }
     return true;

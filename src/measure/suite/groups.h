@@ -15,11 +15,17 @@ std::vector<Measurement> datatypes();
 std::vector<Measurement> collectives();
 std::vector<Measurement> neighbourhoods();
 std::vector<Measurement> exchanges();
+std::vector<Measurement> ordered_exchanges();
+std::vector<Measurement> side_by_side();
+std::vector<Measurement> large_counts();
+std::vector<Measurement> overlap();
 std::vector<Measurement> one_sided();
 std::vector<Measurement> synchronisation();
 std::vector<Measurement> windows();
 std::vector<Measurement> file_accesses();
+std::vector<Measurement> file_patterns();
 std::vector<Measurement> file_handling();
+std::vector<Measurement> metadata();
 std::vector<Measurement> communicators();
 std::vector<Measurement> objects();
 
