@@ -113,14 +113,15 @@ const Split kSplit[] = {
      end<MPI_File_read_ordered_end>},
 };
 
-Arguments arguments_of(Case& c) {
+Arguments arguments_of(Case& c, Pointer moves) {
+  if (moves == Pointer::shared) need_locks(c);
   Arguments a;
   a.comm = c.comm;
   a.offset = c.rank * c.bytes;
   a.memory = c.memory(c.bytes);
   a.count = c.count();
   a.file = open_scratch(c);
-  must(MPI_File_write_at(a.file, a.offset, a.memory, a.count, MPI_BYTE, MPI_STATUS_IGNORE));
+  fill(c, a.file, a.offset, a.memory, a.count);
   return a;
 }
 
@@ -171,7 +172,7 @@ void add(const Blocking& row, std::vector<Measurement>& all) {
   Measurement one =
       entry(name_of(row.function), {std::string("MPI_") + row.function}, row.function);
   one.make = [row](Case& c) {
-    const Arguments a = arguments_of(c);
+    const Arguments a = arguments_of(c, row.moves);
     return Body{
         .call = [=] { must(row.call(a)); }, .before = rewinding(a, row.moves), .end = closing(a)};
   };
@@ -206,7 +207,7 @@ void add(const Nonblocking& row, std::vector<Measurement>& all) {
   const std::string function = row.function;
   const auto make = [row](Timed timed) {
     return [row, timed](Case& c) {
-      const Arguments a = arguments_of(c);
+      const Arguments a = arguments_of(c, row.moves);
       MPI_Request* const request = c.requests(1);
       return two_calls(
           timed, [=] { must(row.call(a, request)); },
@@ -229,7 +230,7 @@ void add(const Split& row, std::vector<Measurement>& all) {
   const std::string ends = std::string(row.function) + "_end";
   const auto make = [row](Timed timed) {
     return [row, timed](Case& c) {
-      const Arguments a = arguments_of(c);
+      const Arguments a = arguments_of(c, row.moves);
       return two_calls(
           timed, [=] { must(row.begin(a)); }, [=] { must(row.end(a)); }, rewinding(a, row.moves),
           closing(a));

@@ -41,6 +41,15 @@ Measurement alone(std::string name, std::vector<std::string> functions, std::str
   return one;
 }
 
+// What MPI libraries lock the file for.
+Measurement locking(Measurement one) {
+  one.make = [make = one.make](Case& c) {
+    need_locks(c);
+    return make(c);
+  };
+  return one;
+}
+
 std::vector<Measurement> opens() {
   std::vector<Measurement> all;
   const auto keep_one = [](const Case& c) {  // so that opening makes none
@@ -172,19 +181,19 @@ std::vector<Measurement> pointers() {
   std::vector<Measurement> all;
   all.push_back(alone("file-seek", {"MPI_File_seek"}, "14.4.3", "File_seek",
                       [](MPI_File file) { must(MPI_File_seek(file, 4096, MPI_SEEK_SET)); }));
-  all.push_back(
+  all.push_back(locking(
       on_file("file-seek-shared", {"MPI_File_seek_shared"}, "14.4.4", "File_seek_shared",
-              [](MPI_File file) { must(MPI_File_seek_shared(file, 4096, MPI_SEEK_SET)); }));
+              [](MPI_File file) { must(MPI_File_seek_shared(file, 4096, MPI_SEEK_SET)); })));
   all.push_back(alone("file-get-position", {"MPI_File_get_position"}, "14.4.3", "File_get_position",
                       [](MPI_File file) {
                         MPI_Offset offset = 0;
                         must(MPI_File_get_position(file, &offset));
                       }));
-  all.push_back(alone("file-get-position-shared", {"MPI_File_get_position_shared"}, "14.4.4",
-                      "File_get_position_shared", [](MPI_File file) {
-                        MPI_Offset offset = 0;
-                        must(MPI_File_get_position_shared(file, &offset));
-                      }));
+  all.push_back(locking(alone("file-get-position-shared", {"MPI_File_get_position_shared"},
+                              "14.4.4", "File_get_position_shared", [](MPI_File file) {
+                                MPI_Offset offset = 0;
+                                must(MPI_File_get_position_shared(file, &offset));
+                              })));
   all.push_back(alone("file-get-byte-offset", {"MPI_File_get_byte_offset"}, "14.4.3",
                       "File_get_byte_offset", [](MPI_File file) {
                         MPI_Offset offset = 0;
@@ -238,6 +247,7 @@ std::vector<Measurement> sizes_and_sync() {
             "File_write_at in atomic mode", [](Case& c) {
               const MPI_File file = open_scratch(c);
               char* const memory = c.memory(c.bytes);
+              fill(c, file, c.rank * c.bytes, memory, c.count());
               must(MPI_File_set_atomicity(file, 1));
               return Body{.call =
                               [=, &c] {
@@ -247,7 +257,7 @@ std::vector<Measurement> sizes_and_sync() {
                           .end = [=] { close_scratch(file); }};
             });
   atomic.sizes = kAccesses;
-  all.push_back(std::move(atomic));
+  all.push_back(locking(std::move(atomic)));
   return all;
 }
 

@@ -74,6 +74,7 @@ struct Hints {
 Body in_pattern(Case& c, const Pattern& pattern, Call call, const Hints& hints) {
   if (c.bytes % kPieces != 0)
     throw CallFailed(fmt::format("of {} bytes no {} pieces can be made", c.bytes, kPieces));
+  need_locks(c);  // of whoever reads and writes again what lies between the pieces
   char* const memory = c.memory(c.bytes);
   const MPI_File file = open_scratch(c);
   MPI_Info info;
@@ -86,7 +87,9 @@ Body in_pattern(Case& c, const Pattern& pattern, Call call, const Hints& hints) 
   must(MPI_Type_free(&type));
   must(MPI_Info_free(&info));
   // So that there is something to read, and pages to write into.
-  must(MPI_File_write_at_all(file, 0, memory, c.count(), MPI_BYTE, MPI_STATUS_IGNORE));
+  MPI_Status status;
+  must(MPI_File_write_at_all(file, 0, memory, c.count(), MPI_BYTE, &status));
+  must_be_whole(c, &status, c.count());
   return {.call = [=, &c] { must(call(file, 0, memory, c.count())); },
           .end = [=] { close_scratch(file); }};
 }

@@ -1,0 +1,49 @@
+#include "measure/suite/scratch_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace haichi::measure {
+
+void must_be_whole(const Case& c, MPI_Status* status, int bytes) {
+  int written = 0;
+  must(MPI_Get_count(status, MPI_BYTE, &written));
+  if (written == bytes) return;
+  // It can't be closed, which all ranks would have to do; but what it takes can be given back.
+  if (truncate(c.file.c_str(), 0) != 0 || unlink(c.file.c_str()) != 0) errno = 0;
+  throw CallFailed(fmt::format("of {} bytes {} were written: is the disk full?", bytes,
+                               written == MPI_UNDEFINED ? 0 : written));
+}
+
+void fill(const Case& c, MPI_File file, MPI_Offset offset, const char* memory, int bytes) {
+  MPI_Status status;
+  must(MPI_File_write_at(file, offset, memory, bytes, MPI_BYTE, &status));
+  must_be_whole(c, &status, bytes);
+}
+
+#ifdef OPEN_MPI
+void need_locks(const Case&) {}
+#else
+void need_locks(const Case& c) {
+  const std::string path = fmt::format("{}.locks.{}", c.file, c.rank);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) throw CallFailed(fmt::format("{}: {}", path, strerror(errno)));
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  const int code = fcntl(fd, F_SETLK, &lock) == 0 ? 0 : errno;
+  close(fd);
+  unlink(path.c_str());
+  if (code != 0)
+    throw CallFailed(
+        fmt::format("the file system has no locks ({}), without which this MPI "
+                    "library ends the job",
+                    strerror(code)));
+}
+#endif
+
+}  // namespace haichi::measure
