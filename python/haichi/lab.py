@@ -365,6 +365,8 @@ def _launcher(
             "btl": "tcp,vader,self",
             "btl_tcp_if_include": "e0",
             "oob_tcp_if_include": "e0",
+            # Else that of UCX takes the windows, whose messages do not reach another node here.
+            "osc": "^ucx,rdma",
             "orte_tmpdir_base": "/dev/shm",
             # Ranks that wait give their core away: 16 of them share this machine's cores.
             "mpi_yield_when_idle": "1",
