@@ -135,10 +135,15 @@ inline constexpr Setting kSettings[] = {
     {"log", "HAICHI_LOG", "", Setting::Kind::choice, "warn", "error|warn|info|debug",
      "What haichi says on standard error."},
     {"machine", "HAICHI_MACHINE", "", Setting::Kind::path, "", "",
-     "File that says what messages and file accesses cost on this machine (haichi.machine/1): with "
-     "it, collectives do not try what is predicted to take more than twice the time of the best "
+     "File that says what messages and file accesses cost on this machine (haichi.machine/1 or "
+     "/2); empty: one is looked for (machines.find). With it, collectives do not try what is "
+     "predicted to take more than twice the time of the best "
      "(without it three times, by the numbers of a fast network), and files have as many "
      "aggregators as storage and network can keep busy."},
+    {"machines.find", "HAICHI_MACHINES_FIND", "", Setting::Kind::choice, "on", "on|off",
+     "Whether the profile of this machine is looked for where machine names none: in "
+     "haichi/machines of XDG_DATA_HOME or ~/.local/share, in /etc/haichi/machines, and of these "
+     "very nodes in the installed tree."},
     {"node.address", "HAICHI_NODE_ADDRESS", "", Setting::Kind::text, "", "",
      "Where this node sits in the network: coordinates 1,0,2, switches and name s0.s3.n17, or the "
      "number of a place. Each node has its own; empty: as Slurm or the MPI library tells."},

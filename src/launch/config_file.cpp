@@ -11,6 +11,7 @@
 #include <toml++/toml.h>
 
 #include "base/os.h"
+#include "base/trust.h"
 
 namespace haichi::launch {
 namespace {
@@ -90,18 +91,6 @@ Candidate come_across(const std::string& place, uid_t owner) {
 }
 
 }  // namespace
-
-std::string distrusted(const struct stat& folder, const struct stat& entry, const struct stat& file,
-                       uid_t caller) {
-  constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
-  if (!S_ISREG(file.st_mode)) return "it is not a regular file";
-  if (entry.st_uid != caller || file.st_uid != caller) return "it belongs to another user";
-  if (file.st_mode & kOthersWrite) return "others may write it (chmod go-w helps)";
-  if (caller == 0 && folder.st_uid != 0) return "root obeys none in a folder of another user";
-  if (caller == 0 && (folder.st_mode & kOthersWrite) && !(folder.st_mode & S_ISVTX))
-    return "root obeys none in a folder that others may write";
-  return "";
-}
 
 Result<FoundConfig> find_config(const Environment& environment, const std::string& site) {
   FoundConfig found;

@@ -1,8 +1,6 @@
 // haichi.toml: settings that a site, a user or a project keeps in a file.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,16 +36,11 @@ constexpr const char* kSiteConfig = "/etc/haichi.toml";
 /// The files to read: the site's, if it is root's, and one of the caller's: HAICHI_CONFIG, else
 /// ./haichi.toml, else haichi/haichi.toml in XDG_CONFIG_HOME or ~/.config. Of the latter only the
 /// first is read; neither is, if HAICHI_CONFIG is empty. What HAICHI_CONFIG does not name is obeyed
-/// only if distrusted() has no objection: whoever calls haichi in a folder of somebody else has not
-/// asked for that one's settings. EINVAL for a file of the caller's that can't be read.
+/// only if distrusted() (base/trust.h) has no objection: whoever calls haichi in a folder of
+/// somebody else has not asked for that one's settings. EINVAL for a file of the caller's that
+/// can't be read.
 Result<FoundConfig> find_config(const Environment& environment,
                                 const std::string& site = kSiteConfig);
-
-/// Why a haichi.toml that was only come across may not be obeyed, with what to do; empty if it may.
-/// `caller` is the user whose it must be: who calls, or root for the site's. `entry` is what stands
-/// in the folder, perhaps a link, `file` what was opened.
-std::string distrusted(const struct stat& folder, const struct stat& entry, const struct stat& file,
-                       uid_t caller);
 
 /// Reads a TOML text. A key is a row of the settings table, written `io.order = "rank"` or as
 /// `order` in a table `[io]`; values are strings, whole numbers or booleans. Fails with EINVAL for

@@ -47,7 +47,7 @@ void predict(CommState& state) {
   const Status fine = state.predict_by(*state.runtime.machine);
   if (!fine && state.rank == 0)
     state.runtime.note(fmt::format("collectives do not know the machine: {}: {}",
-                                   state.runtime.settings.text("machine"), fine.error().text));
+                                   state.runtime.machine_use.file, fine.error().text));
 }
 
 }  // namespace

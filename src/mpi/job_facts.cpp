@@ -38,7 +38,8 @@ report::Job job_of(const Runtime& runtime) {
           .abi = kAbi,
           .library = library_version(),
           .world = runtime.world,
-          .settings = runtime.settings};
+          .settings = runtime.settings,
+          .machine = runtime.machine_use};
 }
 
 std::string resolved_report_path(std::string path) {

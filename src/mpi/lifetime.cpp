@@ -112,15 +112,15 @@ void start_runtime() {
     if (refused) abort_job(kBadInputExit);
     return;
   }
-  auto machine = read_machine(h.comm_world, rank, settings.text("machine"));
+  KnownMachine machine = know_machine(h.comm_world, rank, settings, *world);
+  const std::string problem = machine.problem;
   const std::string log = agree_on_report(settings, rank);
   const int64_t events =
       std::min(settings.number("report.events"), kMaxEventsOfJob / world->ranks() + 1);
-  auto known = machine ? *std::move(machine) : std::nullopt;
-  auto made = std::make_unique<Runtime>(std::move(settings), std::move(*world), std::move(known),
+  auto made = std::make_unique<Runtime>(std::move(settings), std::move(*world), std::move(machine),
                                         rank, size_t(events));
   Runtime& runtime = *made;
-  if (!machine && rank == 0) runtime.note(machine.error().text);
+  if (!problem.empty()) runtime.note(problem, LogLevel::warn);
   start_run_log(runtime, log);
   if (runtime.reports) begin_storage_record();
   Runtime::put(std::move(made));

@@ -1,22 +1,68 @@
 #include "mpi/machine_file.h"
 
-#include <errno.h>
-
 #include "base/os.h"
+#include "machine/match.h"
 #include "machine/profile.h"
+#include "mpi/machine_search.h"
+#include "mpi/machine_signature.h"
 #include "mpi/shared_text.h"
 
 namespace haichi::mpi {
+namespace {
 
-Result<std::optional<machine::Machine>> read_machine(MPI_Comm comm, int rank,
-                                                     const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  auto read = rank == 0 ? read_file(path) : Result<std::string>("");
-  const std::string text = shared_text(comm, read ? std::move(*read) : std::string());
-  auto profile = machine::parse_profile(text);
-  if (profile) return std::move(profile->machine);
-  return fail(EINVAL, "collectives do not know the machine: {}",
-              read ? fmt::format("{}: {}", path, profile.error().text) : read.error().text);
+using Use = report::MachineUse::Kind;
+
+constexpr std::string_view kRefused = "the machine's profile is not used, defaults count: ";
+
+// On rank 0. Its text, or "".
+std::string named(const std::string& path, const placement::Placement& world, KnownMachine& known) {
+  auto text = read_file(path);
+  const auto profile = text ? machine::parse_profile(*text) : tl::unexpected<Error>(text.error());
+  if (!profile) {
+    const std::string where = text ? path + ": " : "";
+    known.problem = fmt::format("{}{}{}", kRefused, where, profile.error().text);
+    known.use.why = where + profile.error().text;
+    return "";
+  }
+  known.use = {Use::named, path, profile->name, profile->made, "the setting machine names it"};
+  const machine::Match match = machine::match(profile->signature, signature_of(world));
+  if (match.fits()) return *std::move(text);
+  known.use.why = fmt::format("the setting machine names it, though it is of another machine: {}",
+                              match.difference);
+  known.problem = fmt::format(
+      "{} is the profile of another machine: {}; it is used all the same, since the setting "
+      "machine names it",
+      path, match.difference);
+  return *std::move(text);
+}
+
+// The same.
+std::string found(const placement::Placement& world, KnownMachine& known) {
+  FoundMachine seen = find_machine(machine_folders(), world);
+  known.use.why = std::move(seen.why);
+  if (seen.path.empty()) return "";
+  if (const auto profile = machine::parse_profile(seen.text))
+    known.use = {Use::found, seen.path, profile->name, profile->made, known.use.why};
+  return std::move(seen.text);
+}
+
+}  // namespace
+
+KnownMachine know_machine(MPI_Comm comm, int rank, const Settings& settings,
+                          const placement::Placement& world) {
+  KnownMachine known;
+  const std::string& path = settings.text("machine");
+  if (path.empty() && settings.text("machines.find") == "off") {
+    known.use.why = "machines.find is off";
+    return known;
+  }
+  std::string text;
+  if (rank == 0) text = path.empty() ? found(world, known) : named(path, world, known);
+  text = shared_text(comm, std::move(text));
+  if (text.empty()) return known;
+  // What rank 0 could read, every rank can: the text is the same.
+  if (auto profile = machine::parse_profile(text)) known.machine = std::move(profile->machine);
+  return known;
 }
 
 }  // namespace haichi::mpi

@@ -61,12 +61,12 @@ std::unique_ptr<Runtime> Runtime::take() {
   return std::unique_ptr<Runtime>(g_runtime.exchange(nullptr, std::memory_order_acq_rel));
 }
 
-Runtime::Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
-                 size_t events)
+Runtime::Runtime(Settings s, placement::Placement p, KnownMachine m, int r, size_t events)
     : settings(std::move(s)),
       shared_world(std::make_shared<const placement::Placement>(std::move(p))),
       world(*shared_world),
-      machine(std::move(m)),
+      machine(std::move(m.machine)),
+      machine_use(std::move(m.use)),
       rank(r),
       threads_may_write(thread_level() == MPI_THREAD_MULTIPLE),
       reports(!settings.text("report.file").empty()),
@@ -109,10 +109,10 @@ TaskQueue* Runtime::behind_program() {
 
 void Runtime::finish_behind_program() { delete behind_.exchange(nullptr); }
 
-void Runtime::note(const std::string& text) {
+void Runtime::note(const std::string& text, LogLevel level) {
   const std::lock_guard guard(mutex);
   if (++notes[text] > 1) return;
-  log(LogLevel::info, "{}", text);
+  log(level, "{}", text);
   if (rank_log) rank_log->add(report::record_of_note(text));
 }
 

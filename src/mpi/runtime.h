@@ -11,10 +11,12 @@
 #include <optional>
 #include <string>
 
+#include "base/log.h"
 #include "base/settings.h"
 #include "base/task_queue.h"
 #include "base/worker.h"
 #include "machine/machine.h"
+#include "mpi/machine_file.h"
 #include "placement/placement.h"
 #include "report/records.h"
 #include "trace/recorder.h"
@@ -40,15 +42,15 @@ class Runtime {
   /// get() gives null from here on.
   static std::unique_ptr<Runtime> take();
 
-  Runtime(Settings s, placement::Placement p, std::optional<machine::Machine> m, int r,
-          size_t events);
+  Runtime(Settings s, placement::Placement p, KnownMachine m, int r, size_t events);
   ~Runtime();
 
   const Settings settings;  ///< rank 0's, on all ranks
   const std::shared_ptr<const placement::Placement> shared_world;
   const placement::Placement& world;  ///< the same
-  /// What messages and file accesses cost here, if the user names a file that says so.
+  /// What messages and file accesses cost here, if a profile says so.
   const std::optional<machine::Machine> machine;
+  const report::MachineUse machine_use;  ///< filled in on rank 0
   const int rank;
   const bool threads_may_write;       ///< the program may call MPI from several threads at once
   const bool reports;                 ///< a report is written in the end
@@ -85,7 +87,7 @@ class Runtime {
   bool any_behind_program() const { return behind_.load(std::memory_order_acquire) != nullptr; }
 
   /// Counts a fall-through or a problem for the report; logged when it happens first.
-  void note(const std::string& text);
+  void note(const std::string& text, LogLevel level = LogLevel::info);
 
  private:
   std::unique_ptr<Worker> idle_worker_;

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -53,6 +54,14 @@ Host this_host() {
   uname(&names);
   const auto boot_id = read_file("/proc/sys/kernel/random/boot_id");
   return {names.nodename, host_identity(names.nodename, boot_id ? *boot_id : std::string())};
+}
+
+std::string processor_model() {
+  const std::string text = "\n" + read_file("/proc/cpuinfo").value_or("");
+  const size_t name = text.find("\nmodel name");
+  if (name == text.npos) return "";
+  const std::string line = text.substr(name + 1, text.find('\n', name + 1) - name - 1);
+  return line.substr(std::min(line.find(": ") + 2, line.size()));
 }
 
 std::string this_address() {

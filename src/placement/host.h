@@ -25,6 +25,9 @@ Host this_host();
 /// The hash: equal exactly for equal names and boot ids, but for one chance in 2^64.
 uint64_t host_identity(std::string_view name, std::string_view boot_id);
 
+/// Model name of the processor, as /proc/cpuinfo has it; empty where it has none.
+std::string processor_model();
+
 /// Where this node sits in the network as the environment says: HAICHI_NODE_ADDRESS, or what
 /// Slurm's topology plugin tells each task (SLURM_TOPOLOGY_ADDR). Empty if neither is set.
 std::string this_address();

@@ -24,6 +24,15 @@ json settings_list(const Settings& settings) {
   return list;
 }
 
+json machine_use(const MachineUse& use) {
+  static constexpr const char* kKinds[] = {"defaults", "named", "found"};
+  json object = {{"use", kKinds[size_t(use.kind)]}, {"why", use.why}};
+  for (const auto& [key, text] :
+       {std::pair("file", &use.file), std::pair("name", &use.name), std::pair("made", &use.made)})
+    if (!text->empty()) object[key] = *text;
+  return object;
+}
+
 }  // namespace
 
 std::string header(const Job& job) {
@@ -38,6 +47,7 @@ std::string header(const Job& job) {
                         {"wall_s", job.wall_s},
                         {"job", job.id.empty() ? json() : json(job.id)}}},
                       {"mpi", {{"abi", job.abi}, {"library", job.library}}},
+                      {"machine", machine_use(job.machine)},
                       {"placement", std::move(world)},
                       {"settings", settings_list(job.settings)}};
   return text_of(parts);

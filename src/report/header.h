@@ -9,6 +9,16 @@
 
 namespace haichi::report {
 
+/// By which numbers of the machine it was planned.
+struct MachineUse {
+  enum class Kind { defaults, named, found };
+  Kind kind = Kind::defaults;
+  std::string file;  ///< empty: defaults
+  std::string name;  ///< of the profile, for people; may be empty
+  std::string made;  ///< when; may be empty
+  std::string why;   ///< in words
+};
+
 /// What is the same on all ranks, or known to rank 0.
 struct Job {
   std::string command;
@@ -18,6 +28,7 @@ struct Job {
   std::string abi, library;  ///< of MPI
   const placement::Placement& world;
   const Settings& settings;
+  MachineUse machine = {};
 };
 
 /// As JSON: program, MPI, placement, settings. Where each rank sits inside its node is left out of

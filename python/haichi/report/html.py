@@ -33,7 +33,7 @@ from haichi.report.summary import (
     joined_files,
 )
 from haichi.report.svg import comparison, matrix, spread
-from haichi.report.text import dropped_events
+from haichi.report.text import dropped_events, machine_line
 from haichi.report.units import (
     format_bytes,
     format_rate,
@@ -467,6 +467,7 @@ def _environment(report: Report) -> Markup:
         ("Job", program.job or "none"),
         ("MPI", f"{' '.join(report.mpi.library.split())} (ABI {report.mpi.abi})"),
         ("haichi", report.haichi),
+        *([("Machine", machine_line(report.machine))] if report.machine else []),
     ]
     nodes = report.placement.nodes
     node_of = report.placement.node_of_rank()

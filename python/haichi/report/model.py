@@ -136,6 +136,18 @@ class Mpi(Form):
     library: str = Field(description="What MPI_Get_library_version says.")
 
 
+class MachineUse(Form):
+    """By which numbers of the machine the run was planned."""
+
+    use: Literal["defaults", "named", "found"] = Field(
+        description="`named` by the setting machine, or `found` by haichi; else `defaults`."
+    )
+    file: str | None = Field(None, description="The profile; absent with defaults.")
+    name: str | None = Field(None, description="What it calls the machine; absent if nothing.")
+    made: str | None = Field(None, description="When it was made, UTC; absent if it does not say.")
+    why: str = Field(description="Why this one, or why none, in words.")
+
+
 class SettingValue(Form):
     """One setting in force."""
 
@@ -523,6 +535,10 @@ class Report(Form):
     haichi: str = Field(description="Release of haichi that wrote it.")
     program: Program = Field(description="The program.")
     mpi: Mpi = Field(description="The MPI library.")
+    machine: MachineUse | None = Field(
+        None,
+        description="By which profile of the machine; absent in reports before there were any.",
+    )
     placement: Placement = Field(description="Who was where; `haichi.placement/1`.")
     settings: list[SettingValue] = Field(
         default_factory=list, description="All settings in force, sorted by key."

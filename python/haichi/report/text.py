@@ -12,7 +12,7 @@ from rich.text import Text
 
 from haichi.report.choices import summary_lines
 from haichi.report.findings import findings
-from haichi.report.model import Call, File, Report
+from haichi.report.model import Call, File, MachineUse, Report
 from haichi.report.summary import (
     CallGroup,
     Run,
@@ -72,6 +72,8 @@ def _print_run(console: Console, run: Run, several: bool) -> None:
         indent=2,
     )
     _line(console, f"{facts.mpi}; haichi {report.haichi} ({report.mpi.abi})", indent=2)
+    if report.machine:
+        _line(console, machine_line(report.machine), indent=2)
     _print_list(console, "Findings", findings(report, facts))
     for file in joined_files(report):
         console.print()
@@ -83,6 +85,14 @@ def _print_run(console: Console, run: Run, several: bool) -> None:
     _print_phases(console, run)
     _print_settings(console, report)
     _print_notes(console, run)
+
+
+def machine_line(machine: MachineUse) -> str:
+    """By which profile of the machine it was planned."""
+    if machine.file is None:
+        return f"planned by default numbers of a machine, not this one's: {machine.why}"
+    facts = ", ".join(fact for fact in (machine.name, machine.made) if fact)
+    return f"planned by {machine.file}{f' ({facts})' if facts else ''}: {machine.why}"
 
 
 def _print_collectives(console: Console, report: Report) -> None:

@@ -22,6 +22,7 @@
 #include "measure/records.h"
 #include "mpi/discover.h"
 #include "mpi/library_version.h"
+#include "placement/host.h"
 
 extern char** environ;
 
@@ -35,14 +36,6 @@ constexpr double kNano = 1e-9;
 std::string first_line(const std::string& path) {
   const std::string text = read_file(path).value_or("");
   return text.substr(0, text.find('\n'));
-}
-
-std::string processor() {
-  const std::string text = "\n" + read_file("/proc/cpuinfo").value_or("");
-  const size_t name = text.find("\nmodel name");
-  if (name == text.npos) return "";
-  const std::string line = text.substr(name + 1, text.find('\n', name + 1) - name - 1);
-  return line.substr(std::min(line.find(": ") + 2, line.size()));
 }
 
 // What version 2 of control groups allows this process; "" where it says nothing.
@@ -217,7 +210,7 @@ Json launch_record(const JobFacts& job, const ClockFacts& clock, const std::stri
           {"under", under_haichi()},
           {"tuning", tuning()},
           {"kernel", fmt::format("{} {}", system.sysname, system.release)},
-          {"processor", processor()},
+          {"processor", placement::processor_model()},
           {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
           {"load", load()},
           {"directory", folder},
