@@ -9,7 +9,7 @@ from haichi.fit.model import Number, Profile
 from haichi.fit.profile import Fit
 from haichi.report.units import format_bytes, format_seconds, plural
 
-DISAGREE = 1.5  # times: ends of an interval that is no figure any more
+WIDE = 1.5  # times: ends of an interval that is no figure any more
 
 
 def print_fit(console: Console, fit: Fit) -> None:
@@ -19,8 +19,8 @@ def print_fit(console: Console, fit: Fit) -> None:
     console.print(_numbers(profile))
     for line in _models(profile):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    for line in _disagreements(profile):
-        console.print(f"launches disagree: {line}", markup=False, highlight=False, soft_wrap=True)
+    for line in _unsure(profile):
+        console.print(f"unsure: {line}", markup=False, highlight=False, soft_wrap=True)
     for line in fit.lacking:
         console.print(f"left out: {line}", markup=False, highlight=False, soft_wrap=True)
 
@@ -41,20 +41,20 @@ def _interval(number: Number) -> str:
     return f"{number.low:.5g} to {number.high:.5g}"
 
 
-def _disagreements(profile: Profile) -> list[str]:
-    """Curves whose launches are too far apart for one figure."""
+def _unsure(profile: Profile) -> list[str]:
+    """Curves that have sizes whose interval is too wide for one figure."""
     lines = []
     for curve in profile.curves:
         wide = [
             size
             for size, low, high in zip(curve.bytes, curve.low or [], curve.high or [], strict=False)
-            if high > DISAGREE * low
+            if high > WIDE * low
         ]
         if wide:
             lines.append(
                 f"{curve.name} at {curve.place}, {plural(len(wide), 'size')} of "
-                f"{len(curve.bytes)} by more than {DISAGREE:g} times; measure more launches or a "
-                "quieter machine, or take the least of them with --least"
+                f"{len(curve.bytes)} known to {WIDE:g} times only, or its launches "
+                "disagree; measure more of them or a quieter machine, or take the least (--least)"
             )
     return lines
 
