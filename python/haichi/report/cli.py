@@ -16,6 +16,7 @@ from haichi.report.output import WIDTH_OF_FILES, write_text
 from haichi.report.summary import summarize
 from haichi.report.text import print_runs
 from haichi.report.units import printable
+from haichi.samples.health_part import is_health
 from haichi.samples.read import is_samples
 from haichi.samples.report import report_samples
 
@@ -50,7 +51,7 @@ def report(
     Exit code 2: a file could not be read or written.
     """
     try:
-        if any(is_samples(path) for path in files):
+        if any(is_samples(path) or is_health(path) for path in files):
             report_samples(files, html_file, of_runs=bool(perfetto_file or as_json))
             return
         runs, summary = summarize(files, [load(path) for path in files])

@@ -12,6 +12,8 @@ from importlib import resources
 from haichi.report.markup import Child, Markup, table, tag
 from haichi.report.units import format_bytes, format_rate, format_seconds, plural, printable
 from haichi.samples import chapters, pictures
+from haichi.samples.health import Health
+from haichi.samples.health_part import health_section
 from haichi.samples.odd import cautions, findings
 from haichi.samples.view import Job
 
@@ -21,9 +23,9 @@ SINGLE = (("barrier", "Barrier"), ("fence", "Fence alone"), ("file-open", "Openi
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def page(jobs: Sequence[Job]) -> str:
+def page(jobs: Sequence[Job], healths: Sequence[Health] = ()) -> str:
     """The page of these jobs: an article each; of one with and one without haichi underneath, what
-    it changes, in one."""
+    it changes, in one. What was found of nodes and links stands in the first."""
     styles = [
         resources.files(package).joinpath("page.css").read_text("utf-8")
         for package in ("haichi.report", "haichi.samples")
@@ -41,7 +43,10 @@ def page(jobs: Sequence[Job]) -> str:
         tag("style", Markup("".join(styles))),
     )
     room = POINTS // len(shown[:JOBS])
-    articles: list[Child] = [_job(job, pairs.get(id(job)), room) for job in shown[:JOBS]]
+    articles: list[Child] = [
+        _job(job, pairs.get(id(job)), room, () if index else healths)
+        for index, job in enumerate(shown[:JOBS])
+    ]
     if len(shown) > JOBS:
         more = (
             f"{len(shown) - JOBS} more MPI libraries or placements are not shown; name fewer files."
@@ -80,11 +85,11 @@ def _machine(job: Job) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {plural(len(names) - 1, 'other node')}"
 
 
-def _job(job: Job, under: Job | None, room: int) -> Markup:
-    return tag("article", list(_sections(job, under, room)), cls="run")
+def _job(job: Job, under: Job | None, room: int, healths: Sequence[Health]) -> Markup:
+    return tag("article", list(_sections(job, under, room, healths)), cls="run")
 
 
-def _sections(job: Job, under: Job | None, room: int) -> Iterator[Child]:
+def _sections(job: Job, under: Job | None, room: int, healths: Sequence[Health]) -> Iterator[Child]:
     yield _header(job)
     yield _tiles(job)
     notes = cautions(job)
@@ -93,6 +98,7 @@ def _sections(job: Job, under: Job | None, room: int) -> Iterator[Child]:
         yield tag("aside", tag("h3", "Before you read on"), tag("ul", items), cls="notes")
     yield tag("section", tag("h2", "Machine and placement"), pictures.places(job.launch))
     yield _odd(job)
+    yield from (health_section(each) for each in healths)
     for title, intro, parts in chapters.chapters(job):
         made = [part for part in parts if part]
         if made:

@@ -146,7 +146,7 @@ def heat_maps(job: Job) -> list[Markup]:
             ranks = {rank for pair in values for rank in pair}
             if len(ranks) <= CELLS:
                 labels = {rank: str(rank) for rank in sorted(ranks)}
-                made.append(_heat(f"{title}: rank by rank", labels, values, what))
+                made.append(heat(f"{title}: rank by rank", labels, values, what))
             nodes = job.launch.nodes_of_ranks
             of_nodes: dict[tuple[int, ...], Value] = {}
             for pair, value in values.items():
@@ -156,14 +156,15 @@ def heat_maps(job: Job) -> list[Markup]:
             several = {node for key in of_nodes for node in key}
             if 1 < len(several) <= CELLS:
                 labels = {node: job.launch.node_names[node] for node in sorted(several)}
-                made.append(_heat(f"{title}: node by node", labels, of_nodes, what))
+                made.append(heat(f"{title}: node by node", labels, of_nodes, what))
     return made
 
 
-def _heat(
+def heat(
     title: str, labels: Mapping[int, str], values: Mapping[tuple[int, ...], Value], what: str
 ) -> Markup:
-    """Row: the rank that begins. The more intense, the slower."""
+    """A cell for each pair; row: the one that begins. `what`: `time`, or `rate` for bytes a second.
+    The more intense, the slower."""
     count = len(labels)
     cell = 46 if count <= 16 else max(10, 700 // count)
     left, top = 92, 40
@@ -202,6 +203,6 @@ def _heat(
         style=f"max-width:{max(side, 320)}px;min-width:{min(side, 400)}px",
     )  # fmt: skip
     unit = "Microseconds" if what == "time" else "GB/s"
-    caption = f"{unit}; the more intense, the slower. Row: the rank that begins. "
+    caption = f"{unit}; the more intense, the slower. Row: the one that begins. "
     caption += f"From {format_seconds(low)} to {format_seconds(high)}."
     return tag("figure", tag("div", svg, cls="scroll"), tag("figcaption", caption))

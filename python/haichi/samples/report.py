@@ -12,6 +12,7 @@ from rich.table import Table
 from haichi.report.load import ReportError
 from haichi.report.output import WIDTH_OF_FILES, write_text
 from haichi.report.units import format_bytes, format_seconds, plural
+from haichi.samples.health_part import is_health, read_health
 from haichi.samples.odd import cautions, findings
 from haichi.samples.page import page
 from haichi.samples.read import read
@@ -30,14 +31,20 @@ def report_samples(files: Sequence[Path], html_file: Path | None, *, of_runs: bo
             "--json and --perfetto are for reports of runs; samples are JSON lines already, and "
             "--html makes their page"
         )
-    found = [job for job in jobs([read(path) for path in files]) if job.values]
+    healths = [read_health(path) for path in files if is_health(path)]
+    samples = [path for path in files if not is_health(path)]
+    if not samples:
+        raise ReportError(f"{files[0]}: stands beside samples on their page; name those too")
+    found = [job for job in jobs([read(path) for path in samples]) if job.values]
     if not found:
-        raise ReportError(f"{files[0]}: has no point yet; measure longer, or go on with --resume")
+        raise ReportError(f"{samples[0]}: has no point yet; measure longer, or go on with --resume")
     if html_file:
-        write_text(html_file, page(found))
+        write_text(html_file, page(found, healths))
         return
     width = None if sys.stdout.isatty() else WIDTH_OF_FILES
     console = Console(highlight=False, width=width)
+    for finding in (each for health in healths for each in health.findings):
+        console.print(f"- {finding.text}", markup=False, soft_wrap=True)
     for job in found:
         _print(console, job)
 

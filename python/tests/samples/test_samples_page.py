@@ -172,6 +172,39 @@ def test_bad_input_is_one_line(
     assert done.stderr.count("\n") == 1
 
 
+def test_links_that_health_has_seen_stand_before_the_curves(tmp_path: Path) -> None:
+    links = [
+        {"from": one, "to": other, "distance": 1, "seconds": 2e-3 if other == 2 else 1e-3}
+        for one in range(3) for other in range(3) if one != other
+    ]  # fmt: skip
+    health = {
+        "schema": "haichi.health/1", "verdict": "slow", "members": "nodes",
+        "names": ["a", "b", "c"], "member_of_rank": [0, 1, 2], "visits": 5, "seconds": 3.5,
+        "findings": [{"of": "member", "aspect": "bandwidth", "member": 2, "factor": 2.0, "seen": 5,
+                      "distances": [1, 2], "text": "node c receives at half the rate"}],
+        "compared": [], "haichi": "0.1.0", "started": "", "library": "", "oversubscribed": False,
+        "aspects": [{"name": "bandwidth", "bytes": 1048576, "limit": 0.1, "median": 1e-3,
+                     "links": links, "ranks": []}],
+    }  # fmt: skip
+    samples = write(tmp_path / "s.jsonl", records())
+    file = tmp_path / "health.json"
+    file.write_text(json.dumps(health, indent=1))
+    out = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["report", str(samples), str(file), "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    found = Checker(out.read_text())
+    assert found.open == []
+    text = "".join(found.text)
+    assert "node c receives at half the rate" in text
+    assert "a to c: 500 MiB/s" in text
+    assert text.index("Nodes and links") < text.index("Point to point")
+    done = CliRunner().invoke(app, ["report", str(file), "-o", str(out)])
+    assert done.exit_code == BAD_INPUT and "name those too" in done.stderr
+    file.write_text(json.dumps(health | {"visits": "many"}))
+    done = CliRunner().invoke(app, ["report", str(samples), str(file)])
+    assert done.exit_code == BAD_INPUT and "is no haichi.health/1: visits" in done.stderr
+
+
 @pytest.mark.slow
 def test_a_browser_shows_it_at_three_widths_in_light_and_dark(tmp_path: Path) -> None:
     """Nothing sticks out of the page, all pictures have a size, and colours follow the reader."""
