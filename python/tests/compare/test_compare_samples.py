@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
@@ -226,6 +227,16 @@ def test_bad_input_is_refused(
     done = compare(*words)
     assert done.exit_code == BAD_INPUT
     assert message in " ".join(done.output.replace("│", " ").split())
+
+
+def test_without_scipy_one_line_says_what_to_install(
+    draw: Draw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    done = compare(draw("a", 2), draw("b", 2))
+    assert done.exit_code == BAD_INPUT
+    assert "needs SciPy: " in done.stderr and "-m pip install scipy" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_false_alarms_are_rare_and_five_per_cent_are_found(draw: Draw) -> None:
