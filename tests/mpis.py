@@ -147,8 +147,9 @@ class Mpi:
         )
 
     def preload(self, *others: str | Path, **env: str) -> dict[str, str]:
-        """The environment of the raw preload line, with further objects and variables."""
-        return self.stock(self.shim, *others, **env)
+        """The environment of the raw preload line, with further objects and variables. The user's
+        own profiles of this machine are not found."""
+        return self.stock(self.shim, *others, **{"XDG_DATA_HOME": "/nowhere", **env})
 
     def stock(self, *objects: str | Path, **env: str) -> dict[str, str]:
         """The environment without a shim: objects to load, and variables. Behind the objects comes

@@ -19,6 +19,7 @@ from haichi.figures import (
     issue_orders,
     job_regret,
     large_job,
+    loop_command,
     network,
     never_slower,
     never_slower_draw,
@@ -59,9 +60,8 @@ app = typer.Typer(
 )
 
 
-app.command("a-a")(a_a.command)
-app.command("robust")(robust.command)
-app.command("refined")(refined.command)
+for _name, _own in (("a-a", a_a), ("robust", robust), ("refined", refined), ("loop", loop_command)):
+    app.command(_name)(_own.command)
 
 
 @app.command("hpio-network")

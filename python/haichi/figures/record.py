@@ -77,7 +77,12 @@ def print_measurement(console: Console, measurement: Measurement) -> None:
     for case in measurement.cases:
         for note in case.notes:
             console.print(f"note: {case.mpi}, {case.variant}: {note}", markup=False)
-    for claim in measurement.claims:
+    print_claims(console, measurement.claims)
+
+
+def print_claims(console: Console, claims: Sequence[Claim]) -> None:
+    """What was to be reached, and what was."""
+    for claim in claims:
         value = "not measured" if claim.ratio is None else f"{claim.ratio:.2f}"
         verdict = "[green]reached[/green]" if claim.reached else "[yellow]not reached[/yellow]"
         console.print(
