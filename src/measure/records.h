@@ -25,6 +25,7 @@ struct Found {
   int batch = 0;                 ///< calls in a sample
   Start start = Start::barrier;  ///< how the last visit began them
   int64_t missed = 0;            ///< samples that a rank was late for, which are not kept
+  double window = 0;             ///< of the last visit, seconds from sample to sample by the clock
   Disturbance disturbance;       ///< while samples were taken, on all ranks
   std::string problem;           ///< why there are no samples; empty if there are
 };

@@ -167,6 +167,7 @@ void Campaign::keep(Found& found, const VisitResult& result) const {
     found.raw.clear();
   }
   found.start = result.start;
+  found.window = result.window;
   found.missed += result.missed;
   found.disturbance.follow(result.disturbance);
   for (const double sample : result.samples) found.samples.add(sample);

@@ -37,7 +37,7 @@ Crew::~Crew() {
 VisitResult Crew::lead(int point, int64_t bytes, double seconds, Start start, const Found& before) {
   const int parts = points_[size_t(point)].measurement->parts;
   const double least = before.samples.least() * before.batch * parts;
-  Order order{seconds, bytes, point, start, before.batch, least};
+  Order order{seconds, bytes, point, start, before.batch, least, before.window};
   must(MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, control_));
   VisitResult mine = take_part(order);
   VisitResult whole = bring_home(points_[size_t(point)], std::move(mine));
@@ -46,7 +46,7 @@ VisitResult Crew::lead(int point, int64_t bytes, double seconds, Start start, co
 }
 
 void Crew::dismiss() {
-  Order order{0, 0, -1, Start::barrier, 0, 0};
+  Order order{0, 0, -1, Start::barrier, 0, 0, 0};
   must(MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, control_));
 }
 
@@ -71,7 +71,8 @@ VisitResult Crew::take_part(const Order& order) {
   MPI_Comm_size(at.comm, &at.ranks);
   at.bytes = order.bytes;
   at.file = file_;
-  return visit(point, at, {order.seconds, order.start, order.batch, order.least, clock_cost_},
+  return visit(point, at,
+               {order.seconds, order.start, order.batch, order.least, order.window, clock_cost_},
                *group.clock);
 }
 

@@ -38,6 +38,7 @@ class Crew {
     Start start;
     int batch;
     double least;
+    double window;
   };
   VisitResult take_part(const Order& order);
   VisitResult bring_home(const Point& point, VisitResult mine);

@@ -13,7 +13,8 @@ constexpr double kNano = 1e-9;
 // Of a sample that a rank was late for; the maximum over ranks keeps it.
 constexpr double kLate = std::numeric_limits<double>::infinity();
 constexpr double kShortestWindow_s = 2e-6;
-constexpr int kCalibrations = 3, kInACalibration = 5;
+constexpr int kInACalibration = 5;
+constexpr double kWindowForSample = 2;              // times what the fastest one took
 constexpr double kManyLate = 0.1, kNarrower = 0.8;  // of a burst; what a window becomes if none is
 // Until the first window all ranks have heard when it is.
 constexpr double kLead_s = 30e-6;
@@ -70,28 +71,32 @@ void Sampler::in_turn(int count, int batch) {
   }
 }
 
-// The first window is what samples with their barriers take where nothing gets in between.
-void Sampler::go_by_the_clock(int batch) {
-  if (start_ != Start::window) return;
-  double best = std::numeric_limits<double>::max();
-  for (int i = 0; i < kCalibrations; ++i) {
+// Each barrier more costs a time slice on a machine that has other work, so what is known is used.
+// What is done beside the calls is not in `least`.
+void Sampler::go_by_the_clock(int batch, double least) {
+  if (start_ != Start::window || window_ > 0) return;
+  double cycle = kWindowForSample * least;
+  if (!may_batch()) {
     const int64_t begin_ns = now_ns();
     burst(kInACalibration, batch);
-    best = std::min(best, double(now_ns() - begin_ns) * kNano / kInACalibration);
+    cycle = double(now_ns() - begin_ns) * kNano / kInACalibration;
   }
-  must(MPI_Allreduce(MPI_IN_PLACE, &best, 1, MPI_DOUBLE, MPI_MAX, at_.comm));
-  window_ = std::max(best, kShortestWindow_s);
+  window_ = std::max(cycle, kShortestWindow_s);
 }
 
 // All ranks begin sample i at the same time of the first one's clock, and what a sample takes
 // counts from there.
 void Sampler::by_the_clock(int count, int batch) {
-  int64_t first = now_ns() + int64_t((kLead_s + clock_.error()) / kNano);
-  must(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, at_.comm));
+  struct {
+    int64_t first;
+    double window;
+  } plan{now_ns() + int64_t((kLead_s + clock_.error()) / kNano), window_};
+  must(MPI_Bcast(&plan, sizeof plan, MPI_BYTE, 0, at_.comm));
+  window_ = plan.window;
   for (int i = 0; i < count; ++i) {
     if (point_.buffers == Buffers::cold) at_.cool();
     if (body_.before) body_.before();
-    const int64_t begin = clock_.own_at(first + int64_t(i * window_ / kNano));
+    const int64_t begin = clock_.own_at(plan.first + int64_t(i * window_ / kNano));
     const bool late = now_ns() > begin;
     wait_until(begin);
     one(i, batch, begin);

@@ -16,7 +16,7 @@ namespace haichi::measure {
 class Sampler {
  public:
   /// `clock` of the communicator in `at`; it has looked if samples begin by it.
-  Sampler(const Point& point, Start start, const Body& body, Case& at, const CommonClock& clock)
+  Sampler(const Point& point, const Body& body, Case& at, const CommonClock& clock, Start start)
       : point_(point), body_(body), at_(at), clock_(clock), start_(start) {}
 
   /// Collective: times `count` samples of `batch` calls each; seconds of a sample, on the first
@@ -24,9 +24,12 @@ class Sampler {
   const std::vector<double>& burst(int count, int batch);
 
   /// Collective: from here on samples begin by the clock, if the point has it so.
-  void go_by_the_clock(int batch);
+  /// `least` is what a sample takes at least, as the first rank knows.
+  void go_by_the_clock(int batch, double least);
   /// Seconds from sample to sample by the clock; 0 as long as there is none.
   double window() const { return window_; }
+  /// Begins with one that an earlier visit had; the same on all ranks, 0 for none.
+  void take_window(double seconds) { window_ = seconds; }
   bool may_batch() const;
   /// How samples begin by now: by a barrier where ranks have been late for the clock too often.
   Start start() const { return start_; }

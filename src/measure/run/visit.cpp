@@ -99,12 +99,14 @@ void sample(const Point& point, Sampler& sampler, const Case& at, const VisitOrd
   }
   double least = order.least;
   result.batch = order.batch > 0 ? order.batch : find_batch(sampler, order.clock_cost, least);
-  sampler.go_by_the_clock(result.batch);
+  sampler.take_window(order.window);
+  sampler.go_by_the_clock(result.batch, least);
   const DisturbanceMeter meter;
   take_samples(sampler, result, least, parts, end_ns);
   result.disturbance = of_all(meter.seen(), at.comm);
   result.start = sampler.start();
   result.missed = sampler.missed();
+  result.window = sampler.window();
 }
 
 }  // namespace
@@ -127,7 +129,7 @@ VisitResult visit(const Point& point, Case& at, const VisitOrder& order, CommonC
     return result;
   }
   if (order.start == Start::window) clock.look();
-  Sampler sampler(point, order.start, body, at, clock);
+  Sampler sampler(point, body, at, clock, order.start);
   sample(point, sampler, at, order, end_ns, result);
   keep_watch(measurement.name);
   if (body.end) body.end();

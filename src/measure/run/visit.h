@@ -19,6 +19,7 @@ struct VisitFacts {
   int batch = 1;                 ///< calls in a sample
   Start start = Start::barrier;  ///< how samples began, at the end
   int64_t missed = 0;            ///< samples that a rank was late for
+  double window = 0;             ///< seconds from sample to sample by the clock, at the end
   Disturbance disturbance;       ///< while samples were taken, on all ranks
 };
 struct VisitResult : VisitFacts {
@@ -31,6 +32,7 @@ struct VisitOrder {
   Start start;        ///< how samples begin
   int batch;          ///< calls in a sample; 0: so many that reading the clock is 2 % of it
   double least;       ///< what a sample took in earlier visits at least; 0 without one
+  double window;      ///< that the visit before ended with; 0 without one
   double clock_cost;  ///< seconds that this takes
 };
 
