@@ -14,7 +14,8 @@ import synthetic
 from haichi import paths
 from haichi.report.load import ReportError, load
 from haichi.report.logs import logs_for
-from haichi.report.model import Placement, parse_rank_list
+from haichi.report.model import Placement
+from haichi.report.rank_list import parse_rank_list
 
 
 def test_reads_what_a_run_writes(write: Callable[..., Path]) -> None:
