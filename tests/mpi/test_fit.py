@@ -8,8 +8,8 @@ from pathlib import Path
 import jsonschema
 import mpis
 import pytest
+from measure_support import measurable, measure
 from mpis import ROOT, Mpi
-from test_measure import measure, program
 
 SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.machine.2.schema.json"
 WORDS = "ping-pong call-isend call-irecv call-recv stream memory-copy barrier alltoall"
@@ -19,10 +19,7 @@ FILES = "file-write-at file-read-at file-write-at-atomic file-open file-close"
 @pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], mpis.all_mpis()[:2]), ids=str)
 def stock(request: pytest.FixtureRequest) -> Mpi:
     """The distribution's MPIs."""
-    if request.param.missing:
-        pytest.skip(request.param.missing)
-    program(request.param)
-    return request.param
+    return measurable(request.param)
 
 
 def test_a_profile_of_this_machine(stock: Mpi, tmp_path: Path) -> None:

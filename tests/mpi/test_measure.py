@@ -14,64 +14,33 @@ from pathlib import Path
 import jsonschema
 import mpis
 import pytest
-from mpis import BUILD, HAICHI, ROOT, Mpi
+from measure_support import (
+    CANT_WRITE,
+    INCOMPLETE,
+    USAGE,
+    complaints,
+    lines,
+    measurable,
+    measurable_openmpi,
+    measure,
+    points,
+    program,
+)
+from mpis import HAICHI, ROOT, Mpi
 
 SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.samples.1.schema.json"
-INCOMPLETE, USAGE, CANT_WRITE = 1, 64, 73
 FOUR_RANKS = {"barrier-halves", "allreduce-halves", "alltoall-halves"}  # need as many
 
 
 @pytest.fixture(params=mpis.slow_but(["mpich-4.0.2"], mpis.all_mpis()[:2]), ids=str)
 def stock(request: pytest.FixtureRequest) -> Mpi:
     """The distribution's MPIs."""
-    if request.param.missing:
-        pytest.skip(request.param.missing)
-    program(request.param)
-    return request.param
+    return measurable(request.param)
 
 
 @pytest.fixture
 def openmpi() -> Mpi:
-    """For more ranks than cores: its ranks yield."""
-    found = next(each for each in mpis.all_mpis() if each.abi == "openmpi")
-    if found.missing:
-        pytest.skip(found.missing)
-    program(found)
-    return found
-
-
-def program(mpi: Mpi) -> Path:
-    """The build's program for an MPI; a skip where this build has none."""
-    path = BUILD / "bin" / f"haichi-measure-{mpi.abi}"
-    if not path.exists():
-        pytest.skip(f"no {path.name} in this build: no MPI of that ABI when it was made")
-    return path
-
-
-def measure(mpi: Mpi, ranks: int, *words: str | Path, **more: object):
-    """Runs haichi-measure; what mpiexec ended with."""
-    return mpi.run(ranks, [program(mpi), *words], **more)  # type: ignore[arg-type]
-
-
-def lines(file: Path) -> list[dict]:
-    """The records of a samples file."""
-    return [json.loads(line) for line in file.read_text().splitlines()]
-
-
-def points(file: Path) -> dict[tuple[str, str, int], dict]:
-    """The points of a samples file by name, place and bytes; each once."""
-    found: dict[tuple[str, str, int], dict] = {}
-    for record in lines(file):
-        if record["kind"] == "point":
-            key = (record["name"], record["place"], record["bytes"])
-            assert key not in found
-            found[key] = record
-    return found
-
-
-def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """The errors of our own program; launchers add lines of theirs."""
-    return [line for line in done.stderr.splitlines() if "haichi measure: error" in line]
+    return measurable_openmpi()
 
 
 def test_a_file_holds_what_was_measured_and_how(stock: Mpi, tmp_path: Path) -> None:

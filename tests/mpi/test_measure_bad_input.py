@@ -11,20 +11,24 @@ from pathlib import Path
 
 import mpis
 import pytest
+from measure_support import (
+    CANT_WRITE,
+    INCOMPLETE,
+    complaints,
+    lines,
+    measurable_openmpi,
+    measure,
+    points,
+    program,
+)
 from mpis import Mpi
-from test_measure import CANT_WRITE, INCOMPLETE, complaints, lines, measure, points, program
 
 NOLOCKS = Path(__file__).parents[1] / "faults" / "nolocks.c"
 
 
 @pytest.fixture
 def openmpi() -> Mpi:
-    """For more ranks than cores: its ranks yield."""
-    found = next(each for each in mpis.all_mpis() if each.abi == "openmpi")
-    if found.missing:
-        pytest.skip(found.missing)
-    program(found)
-    return found
+    return measurable_openmpi()
 
 
 def on_small_disk(mpi: Mpi, folder: Path, kib: int, words: list[str], keep: Path):

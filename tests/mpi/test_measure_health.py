@@ -6,29 +6,21 @@ import json
 from pathlib import Path
 
 import jsonschema
-import mpis
 import pytest
-from mpis import BUILD, ROOT, Mpi
+from measure_support import CANT_WRITE, USAGE, complaints, measurable_openmpi, measure
+from mpis import ROOT, Mpi
 
 SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.health.1.schema.json"
-FINE, SLOW, UNKNOWN, USAGE, CANT_WRITE = 0, 1, 2, 64, 73
+FINE, SLOW, UNKNOWN = 0, 1, 2
 
 
 @pytest.fixture
 def openmpi() -> Mpi:
-    """For more ranks than cores: its ranks yield."""
-    found = next(each for each in mpis.all_mpis() if each.abi == "openmpi")
-    if found.missing or not (BUILD / "bin" / "haichi-measure-openmpi").exists():
-        pytest.skip(found.missing or "no haichi-measure-openmpi in this build")
-    return found
+    return measurable_openmpi()
 
 
 def health(mpi: Mpi, ranks: int, *words: str | Path):
-    return mpi.run(ranks, [BUILD / "bin" / f"haichi-measure-{mpi.abi}", "--health", *words])
-
-
-def complaints(text: str) -> list[str]:
-    return [line for line in text.splitlines() if "haichi measure: error" in line]
+    return measure(mpi, ranks, "--health", *words)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
@@ -58,14 +50,14 @@ def test_one_node_compares_its_ranks(openmpi: Mpi, tmp_path: Path, ranks: int) -
 def test_one_rank_has_nothing_to_be_compared_with(openmpi: Mpi) -> None:
     done = health(openmpi, 1)
     assert done.returncode == UNKNOWN
-    (line,) = complaints(done.stderr)
+    (line,) = complaints(done)
     assert "there is one rank" in line
 
 
 def test_too_little_time_says_how_much_would_do(openmpi: Mpi) -> None:
     done = health(openmpi, 2, "--budget", "0.01")
     assert done.returncode == UNKNOWN
-    (line,) = complaints(done.stderr)
+    (line,) = complaints(done)
     assert "too short for 3 visits" in line
     assert "--budget" in line
 
@@ -81,7 +73,7 @@ def test_too_little_time_says_how_much_would_do(openmpi: Mpi) -> None:
 def test_bad_input_is_one_line(openmpi: Mpi, words: list[str], code: int, text: str) -> None:
     done = health(openmpi, 2, *words)
     assert done.returncode == code
-    (line,) = complaints(done.stderr)
+    (line,) = complaints(done)
     assert text in line
 
 
@@ -90,5 +82,5 @@ def test_samples_are_never_overwritten(openmpi: Mpi, tmp_path: Path) -> None:
     out.write_text('{"schema":"haichi.samples/1"}\n')
     done = health(openmpi, 2, "--out", out)
     assert done.returncode == CANT_WRITE
-    assert "is there already" in complaints(done.stderr)[0]
+    assert "is there already" in complaints(done)[0]
     assert out.read_text() == '{"schema":"haichi.samples/1"}\n'
