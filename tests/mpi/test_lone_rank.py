@@ -64,8 +64,9 @@ def test_one_rank_with_another_version(mpi: Mpi, other: int, tmp_path: Path) -> 
     own = [word for word in env["LD_PRELOAD"].split(":") if "libhaichi" in word]
     later = tmp_path / Path(own[0]).name
     text = Path(own[0]).read_bytes()
-    assert text.count(b"\0000.1.0\0") == 1
-    later.write_bytes(text.replace(b"\0000.1.0\0", b"\0000.9.9\0"))
+    # Where it begins, another text may end without a zero between.
+    assert text.count(b"0.1.0\0") == 1
+    later.write_bytes(text.replace(b"0.1.0\0", b"0.9.9\0"))
     preload = env["LD_PRELOAD"].replace(own[0], str(later))
     argv = [mpi.compile(HERE / "lone_rank.c"), tmp_path / "data"]
     started = ["sh", "-c", START, "start", str(other), preload, *argv]

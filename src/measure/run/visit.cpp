@@ -1,5 +1,8 @@
 #include "measure/run/visit.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -82,6 +85,16 @@ Disturbance of_all(Disturbance mine, MPI_Comm comm) {
   return rank == 0 ? all[0] : mine;
 }
 
+// What is to be said of a problem that this rank has, or another one; empty if none has. The file
+// of one that failed can't be closed, which all ranks would have to do at the same place; but what
+// it takes is given back, now that none of them writes to it any more.
+std::string problem_of_any(const std::string& mine, const Case& at) {
+  if (!any(!mine.empty(), at.comm)) return "";
+  if (at.rank == 0 && (truncate(at.file.c_str(), 0) != 0 || unlink(at.file.c_str()) != 0))
+    errno = 0;  // there was none
+  return mine.empty() ? "it failed on another rank" : mine;
+}
+
 void sample(const Point& point, Sampler& sampler, const Case& at, const VisitOrder& order,
             int64_t end_ns, VisitResult& result) {
   const int parts = point.measurement->parts;
@@ -93,10 +106,8 @@ void sample(const Point& point, Sampler& sampler, const Case& at, const VisitOrd
     problem = error.what();
     end_watch();
   }
-  if (any(!problem.empty(), at.comm)) {
-    result.problem = problem.empty() ? "it failed on another rank" : problem;
-    return;
-  }
+  result.problem = problem_of_any(problem, at);
+  if (!result.problem.empty()) return;
   double least = order.least;
   result.batch = order.batch > 0 ? order.batch : find_batch(sampler, order.clock_cost, least);
   sampler.take_window(order.window);
@@ -124,10 +135,8 @@ VisitResult visit(const Point& point, Case& at, const VisitOrder& order, CommonC
     problem = error.what();
   }
   end_watch();
-  if (any(!problem.empty(), at.comm)) {
-    result.problem = problem.empty() ? "it failed on another rank" : problem;
-    return result;
-  }
+  result.problem = problem_of_any(problem, at);
+  if (!result.problem.empty()) return result;
   if (order.start == Start::window) clock.look();
   Sampler sampler(point, body, at, clock, order.start);
   sample(point, sampler, at, order, end_ns, result);

@@ -121,7 +121,7 @@ Arguments arguments_of(Case& c, Pointer moves) {
   a.memory = c.memory(c.bytes);
   a.count = c.count();
   a.file = open_scratch(c);
-  fill(c, a.file, a.offset, a.memory, a.count);
+  fill(a.file, a.offset, a.memory, a.count);
   return a;
 }
 

@@ -247,7 +247,7 @@ std::vector<Measurement> sizes_and_sync() {
             "File_write_at in atomic mode", [](Case& c) {
               const MPI_File file = open_scratch(c);
               char* const memory = c.memory(c.bytes);
-              fill(c, file, c.rank * c.bytes, memory, c.count());
+              fill(file, c.rank * c.bytes, memory, c.count());
               must(MPI_File_set_atomicity(file, 1));
               return Body{.call =
                               [=, &c] {

@@ -89,7 +89,7 @@ Body in_pattern(Case& c, const Pattern& pattern, Call call, const Hints& hints) 
   // So that there is something to read, and pages to write into.
   MPI_Status status;
   must(MPI_File_write_at_all(file, 0, memory, c.count(), MPI_BYTE, &status));
-  must_be_whole(c, &status, c.count());
+  must_be_whole(&status, c.count());
   return {.call = [=, &c] { must(call(file, 0, memory, c.count())); },
           .end = [=] { close_scratch(file); }};
 }

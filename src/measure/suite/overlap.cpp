@@ -48,7 +48,7 @@ Operation file_access(Case& c) {
   const MPI_Offset offset = c.rank * c.bytes;
   char* const memory = c.memory(c.bytes);
   const int count = c.count();
-  fill(c, file, offset, memory, count);
+  fill(file, offset, memory, count);
   return {.issue = [=](MPI_Request* r) { must(call(file, offset, memory, count, MPI_BYTE, r)); },
           .end = [=] { close_scratch(file); }};
 }

@@ -8,20 +8,18 @@
 
 namespace haichi::measure {
 
-void must_be_whole(const Case& c, MPI_Status* status, int bytes) {
+void must_be_whole(MPI_Status* status, int bytes) {
   int written = 0;
   must(MPI_Get_count(status, MPI_BYTE, &written));
   if (written == bytes) return;
-  // It can't be closed, which all ranks would have to do; but what it takes can be given back.
-  if (truncate(c.file.c_str(), 0) != 0 || unlink(c.file.c_str()) != 0) errno = 0;
   throw CallFailed(fmt::format("of {} bytes {} were written: is the disk full?", bytes,
                                written == MPI_UNDEFINED ? 0 : written));
 }
 
-void fill(const Case& c, MPI_File file, MPI_Offset offset, const char* memory, int bytes) {
+void fill(MPI_File file, MPI_Offset offset, const char* memory, int bytes) {
   MPI_Status status;
   must(MPI_File_write_at(file, offset, memory, bytes, MPI_BYTE, &status));
-  must_be_whole(c, &status, bytes);
+  must_be_whole(&status, bytes);
 }
 
 #ifdef OPEN_MPI

@@ -18,11 +18,10 @@ inline MPI_File open_scratch(const Case& c) {
 inline void close_scratch(MPI_File file) { must(MPI_File_close(&file)); }
 
 /// Before the first sample: fails unless all `bytes` were written. A library may tell of a full
-/// disk by the status alone (Open MPI 4.1), and what writes nothing is quick. The file gives its
-/// space back.
-void must_be_whole(const Case& c, MPI_Status* status, int bytes);
+/// disk by the status alone (Open MPI 4.1), and what writes nothing is quick.
+void must_be_whole(MPI_Status* status, int bytes);
 /// Writes the bytes so that there are pages to write into, and something to read.
-void fill(const Case& c, MPI_File file, MPI_Offset offset, const char* memory, int bytes);
+void fill(MPI_File file, MPI_Offset offset, const char* memory, int bytes);
 
 /// For accesses that a library locks the file for: fails where the file system has no locks and the
 /// library would end the job (MPICH and what stems from it).
