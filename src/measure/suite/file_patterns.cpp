@@ -116,14 +116,12 @@ void add(const Pattern& pattern, const Access& way, const Hints& hints,
   all.push_back(std::move(one));
 }
 
-using Typed = int (*)(MPI_File, MPI_Offset, char*, int);
-
 template <auto call>
 int of_ints(MPI_File file, MPI_Offset offset, char* memory, int count) {
   return call(file, offset, memory, count, MPI_INT, MPI_STATUS_IGNORE);
 }
 
-Measurement external32(const char* name, const char* function, Typed call) {
+Measurement external32(const char* name, const char* function, Call call) {
   Measurement one = entry(name, function, std::string(function) + " of ints in external32");
   one.make = [call](Case& c) {
     char* const memory = c.memory(c.bytes);
@@ -131,7 +129,9 @@ Measurement external32(const char* name, const char* function, Typed call) {
     const int ints = std::max(1, int(c.bytes / int64_t(sizeof(int))));
     must(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
     const MPI_Offset first = MPI_Offset(ints) * c.rank;
-    must(MPI_File_write_at(file, first, memory, ints, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_Status status;
+    must(MPI_File_write_at(file, first, memory, ints, MPI_INT, &status));
+    must_be_whole(&status, ints * int(sizeof(int)));
     return Body{.call = [=] { must(call(file, first, memory, ints)); },
                 .end = [=] { close_scratch(file); }};
   };

@@ -6,14 +6,17 @@
 
 namespace haichi::measure {
 
-/// Opens the job's file for reading and writing, on all ranks; it is deleted when it is closed.
-inline MPI_File open_scratch(const Case& c) {
+/// Opens the job's file for reading and writing, on all ranks of `comm`; it is deleted when it is
+/// closed.
+inline MPI_File open_scratch(const Case& c, MPI_Comm comm) {
   MPI_File file;
-  must(MPI_File_open(c.comm, c.file.c_str(),
+  must(MPI_File_open(comm, c.file.c_str(),
                      MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                      &file));
   return file;
 }
+
+inline MPI_File open_scratch(const Case& c) { return open_scratch(c, c.comm); }
 
 inline void close_scratch(MPI_File file) { must(MPI_File_close(&file)); }
 
