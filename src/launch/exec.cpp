@@ -1,14 +1,17 @@
 #include "launch/exec.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "launch/effective.h"
@@ -35,30 +38,68 @@ LogLevel log_level(std::string_view word) {
   return word == "debug" ? LogLevel::debug : LogLevel::warn;
 }
 
-constexpr useconds_t kOthersMayCome_us = 300'000;
+// How long one waits for the others of its node: in all, if it knows how many there are, else for
+// the next one.
+constexpr int kOthersCome_ms = 2000, kAnotherComes_ms = 300;
 
-// True for the first of the processes that one launcher started on this node, as long as that one
-// lives. The name is of Linux's abstract sockets (unix(7)): there is no file, and it is gone with
-// the process.
-bool first_to_say(const std::string& text) {
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return true;
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  const std::string name =
-      fmt::format("haichi-{}-{}-{:x}", getuid(), getppid(), std::hash<std::string>()(text));
-  memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0 || errno != EADDRINUSE;
-}
+// Where the processes that one launcher started on this node meet who have the same to say. The
+// name is of Linux's abstract sockets (unix(7)): there is no file, and it is gone with the process
+// that has it.
+class Meeting {
+ public:
+  explicit Meeting(const std::string& text)
+      : fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    address_.sun_family = AF_UNIX;
+    const std::string name =
+        fmt::format("haichi-{}-{}-{:x}", getuid(), getppid(), std::hash<std::string>()(text));
+    memcpy(address_.sun_path + 1, name.data(), name.size());
+    size_ = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  ~Meeting() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  bool first() const { return fd_ < 0 || bind(fd_, address(), size_) == 0 || errno != EADDRINUSE; }
+  /// Tells the first one that this one has come, too.
+  void come() const { sendto(fd_, "", 1, 0, address(), size_); }
+  /// Until all `others` have come; 0: as long as they do.
+  void wait_for(int others) const {
+    const int64_t end_ns = now_ns() + int64_t{kOthersCome_ms} * 1'000'000;
+    for (int came = 0; others == 0 || came < others; ++came) {
+      const int left_ms = int((end_ns - now_ns()) / 1'000'000);
+      pollfd waiting = {fd_, POLLIN, 0};
+      char word;
+      if (poll(&waiting, 1, others == 0 ? kAnotherComes_ms : std::max(left_ms, 0)) <= 0 ||
+          recv(fd_, &word, sizeof word, 0) < 0)
+        return;
+    }
+  }
+
+ private:
+  const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&address_); }
+
+  const int fd_;
+  sockaddr_un address_ = {};
+  socklen_t size_ = 0;
+};
 
 }  // namespace
 
 int refuse(ExitCode code, const std::string& text) {
-  const bool of_a_job = !job_from(Environment(environ)).launcher.empty();
-  if (of_a_job && !first_to_say(text)) return code;
+  const Job job = job_from(Environment(environ));
+  if (job.launcher.empty()) {
+    log_line(LogLevel::error, text);
+    return code;
+  }
+  const Meeting meeting(text);
+  if (!meeting.first()) {
+    meeting.come();
+    return code;
+  }
   log_line(LogLevel::error, text);
-  if (of_a_job) usleep(kOthersMayCome_us);
+  if (job.ranks_here != 1) meeting.wait_for(std::max(job.ranks_here - 1, 0));
   return code;
 }
 

@@ -14,6 +14,7 @@ struct Job {
   std::string launcher;    ///< how messages call it, e.g. "Open MPI's mpiexec"; empty if none seen
   int ranks = 0;           ///< 0 if not known
   int rank = 0;            ///< 0 if not known
+  int ranks_here = 0;      ///< on this node; 0 if not known
 };
 
 /// srun and other launchers that start any MPI leave `abi` empty, as do the traces of two launchers

@@ -298,6 +298,14 @@ def test_the_ranks_of_a_node_say_what_is_wrong_once(mpi: Mpi) -> None:
     assert done.stderr.count("haichi: error: --set io.order=sideways: use one of") == 1, done.stderr
 
 
+def test_a_rank_that_comes_late_does_not_say_it_again(mpi: Mpi) -> None:
+    late = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 3 ] && sleep 0.6; exec "$@"'
+    refused_words = [mpis.HAICHI, "run", "--set", "io.order=sideways", "true"]
+    done = mpi.run(4, ["sh", "-c", late, "late", *refused_words], mpi.stock(), timeout=60)
+    assert done.returncode != 0
+    assert done.stderr.count("haichi: error: --set io.order=sideways: use one of") == 1, done.stderr
+
+
 def test_refuses_a_program_that_is_not_there(prefix: Prefix, tmp_path: Path) -> None:
     refused(prefix.call("run", "no-such-program"), NOT_FOUND, "no-such-program: not found in PATH")
     refused(prefix.call("run", "./nothing", cwd=tmp_path), NOT_FOUND, "./nothing: no such file")
