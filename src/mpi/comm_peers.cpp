@@ -3,6 +3,7 @@
 #include "mpi/compat/nonblocking_alltoall.h"
 #include "mpi/run_log.h"
 #include "mpi/runtime.h"
+#include "report/rank_log.h"
 
 namespace haichi::mpi {
 CommPeers::CommPeers(RankSetPtr of, int me, MessageTag own, std::vector<int> all,
@@ -28,7 +29,7 @@ CommPeers::Calls& CommPeers::calls(const CollectiveKey& key) {
 }
 
 void CommPeers::count(Calls& calls) {
-  if (++calls.count >= calls.in_log.due) log(calls, false);
+  if (++calls.count >= calls.in_log.due) log(calls);
 }
 
 report::CollectiveRecord CommPeers::record_of(const Calls& calls) const {
@@ -53,14 +54,20 @@ std::vector<report::CollectiveRecord> CommPeers::records() const {
   return records;
 }
 
-void CommPeers::log(Calls& calls, bool last) {
+void CommPeers::log(Calls& calls) {
   Runtime* const runtime = Runtime::get();
   if (rank != 0 || runtime == nullptr) return;
-  log_collective(*runtime, calls.in_log, [&] { return record_of(calls); }, last);
+  log_with(*runtime, false, [&](report::RankLog& log_of_rank) {
+    log_of_rank.add_collective(calls.in_log, record_of(calls));
+  });
 }
 
 void CommPeers::log_last() {
-  for (auto& [key, calls] : calls_) log(calls, true);
+  Runtime* const runtime = Runtime::get();
+  if (rank != 0 || runtime == nullptr) return;
+  log_with(*runtime, true, [&](report::RankLog& log_of_rank) {
+    for (auto& [key, calls] : calls_) log_of_rank.add_collective(calls.in_log, record_of(calls));
+  });
 }
 
 }  // namespace haichi::mpi

@@ -56,7 +56,7 @@ class CommPeers {
 
  private:
   report::CollectiveRecord record_of(const Calls& calls) const;
-  void log(Calls& calls, bool last);
+  void log(Calls& calls);
 
   // All messages under it have been received: operations that go on have a share in this object.
   const MessageTag own_tag_;

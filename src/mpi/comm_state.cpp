@@ -9,6 +9,7 @@
 #include "mpi/private_comm.h"
 #include "mpi/run_log.h"
 #include "mpi/selection_rules.h"
+#include "report/rank_log.h"
 #include "topology/seats.h"
 #include "topology/shape.h"
 
@@ -234,13 +235,19 @@ std::vector<report::CollectiveRecord> CommState::records() const {
   return records;
 }
 
-void CommState::log(const CollectiveKey& key, Tuned& tuned, bool last) {
-  if (rank != 0 || (!last && tuned.selection.calls() < tuned.in_log.due)) return;
-  log_collective(runtime, tuned.in_log, [&] { return record_of(key, tuned); }, last);
+void CommState::log(const CollectiveKey& key, Tuned& tuned) {
+  if (rank != 0 || tuned.selection.calls() < tuned.in_log.due) return;
+  log_with(runtime, false, [&](report::RankLog& log_of_rank) {
+    log_of_rank.add_collective(tuned.in_log, record_of(key, tuned));
+  });
 }
 
 void CommState::log_last() {
-  for (auto& [key, tuned] : tuned_) log(key, tuned, true);
+  if (rank != 0) return;
+  log_with(runtime, true, [&](report::RankLog& log_of_rank) {
+    for (auto& [key, tuned] : tuned_)
+      log_of_rank.add_collective(tuned.in_log, record_of(key, tuned));
+  });
 }
 
 }  // namespace haichi::mpi

@@ -64,8 +64,9 @@ class CommState {
   std::vector<collectives::Decision> decided() const;
   /// What is to be said of this communicator in the report; empty except on its rank 0.
   std::vector<report::CollectiveRecord> records() const;
-  /// After a call of the key. `last`: the communicator goes.
-  void log(const CollectiveKey& key, Tuned& tuned, bool last = false);
+  /// After a call of the key.
+  void log(const CollectiveKey& key, Tuned& tuned);
+  /// The communicator goes.
   void log_last();
 
   Runtime& runtime;

@@ -62,7 +62,7 @@ report::LogLayout layout_of(const Runtime& runtime) {
 }
 
 /// The caller has `runtime.mutex`.
-report::Totals totals_of(Runtime& runtime) {
+report::Totals totals_of_locked(Runtime& runtime) {
   report::Totals totals;
   totals.rank = runtime.rank;
   totals.node = runtime.world.node_of(runtime.rank);
@@ -75,22 +75,9 @@ report::Totals totals_of(Runtime& runtime) {
   return totals;
 }
 
-void show(Runtime& runtime) {
-  RankLog& log_of_rank = *runtime.rank_log;
-  {
-    std::unique_lock guard(runtime.mutex);
-    const report::Totals totals = totals_of(runtime);
-    guard.unlock();
-    log_of_rank.show(totals);
-  }
-  const std::string trouble = log_of_rank.trouble();
-  if (trouble.empty()) return;
-  runtime.note(fmt::format("the log of the run is given up: {}", trouble));
-  if (runtime.rank != 0) return;
-  log(LogLevel::error,
-      "there may be no report: {}: {}; give HAICHI_REPORT a path that can be written",
-      log_of_rank.path(), trouble);
-  runtime.told_of_no_report = true;
+report::Totals totals_of(Runtime& runtime) {
+  const std::lock_guard guard(runtime.mutex);
+  return totals_of_locked(runtime);
 }
 
 void add_calls(RankLog& log_of_rank, report::FileRecord& file) {
@@ -137,11 +124,28 @@ void start_run_log(Runtime& runtime, const std::string& name) {
       now_ns);
   if (runtime.rank != 0) return;
   runtime.rank_log->add(fmt::format(R"({{"report":{}}})", report::header(job_of(runtime))));
-  show(runtime);
+  show_log(runtime);
+}
+
+bool log_has_time(const Runtime& runtime, bool last) {
+  return runtime.rank_log && runtime.rank_log->has_time(now_ns(), last);
+}
+
+void show_log(Runtime& runtime) {
+  RankLog& log_of_rank = *runtime.rank_log;
+  log_of_rank.show(totals_of(runtime));
+  const std::string trouble = log_of_rank.trouble();
+  if (trouble.empty()) return;
+  runtime.note(fmt::format("the log of the run is given up: {}", trouble));
+  if (runtime.rank != 0) return;
+  log(LogLevel::error,
+      "there may be no report: {}: {}; give HAICHI_REPORT a path that can be written",
+      log_of_rank.path(), trouble);
+  runtime.told_of_no_report = true;
 }
 
 void log_open(Runtime& runtime) {
-  if (runtime.rank_log && runtime.rank_log->has_time(now_ns(), true)) show(runtime);
+  if (log_has_time(runtime, true)) show_log(runtime);
 }
 
 void log_calls(FileState& state, int64_t now_ns) {
@@ -153,7 +157,7 @@ void log_calls(FileState& state, int64_t now_ns) {
     add_calls(*log_of_rank, state.record);
     if (shows) add_file(*log_of_rank, state);
   }
-  if (shows) show(state.runtime);
+  if (shows) show_log(state.runtime);
 }
 
 void log_close(FileState& state) {
@@ -164,17 +168,7 @@ void log_close(FileState& state) {
     add_calls(*log_of_rank, state.record);
     add_file(*log_of_rank, state);
   }
-  if (log_of_rank->has_time(now_ns(), true)) show(state.runtime);
-}
-
-void log_collective(Runtime& runtime, report::CollectiveInLog& known,
-                    const std::function<report::CollectiveRecord()>& record, bool last) try {
-  RankLog* const log_of_rank = runtime.rank_log.get();
-  if (log_of_rank == nullptr || !log_of_rank->has_time(now_ns(), last)) return;
-  log_of_rank->add_collective(known, record());
-  show(runtime);
-} catch (const std::bad_alloc&) {
-  // The log is short of it then.
+  if (log_has_time(state.runtime, true)) show_log(state.runtime);
 }
 
 void log_abort(int error_code) {
@@ -185,7 +179,7 @@ void log_abort(int error_code) {
                             error_code, runtime->rank, double(now_ns() - runtime->start_ns) * 1e-9);
   const std::unique_lock guard(runtime->mutex, std::try_to_lock);
   report::Totals totals;
-  if (guard.owns_lock()) totals = totals_of(*runtime);
+  if (guard.owns_lock()) totals = totals_of_locked(*runtime);
   runtime->rank_log->end(std::string_view(why, size_t(size)),
                          guard.owns_lock() ? &totals : nullptr);
 }

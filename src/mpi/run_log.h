@@ -3,15 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <new>
 #include <string>
 
 #include "base/settings.h"
-#include "report/records.h"
+#include "mpi/runtime.h"
 
 namespace haichi::mpi {
 
-class Runtime;
 class FileState;
 
 /// Where a report is wanted: rank 0's name for it becomes that of all ranks, and their clocks start
@@ -30,11 +29,21 @@ void log_calls(FileState& state, int64_t now_ns);
 /// Before a file is closed. More time may be spent: nothing may come for long.
 void log_close(FileState& state);
 
-/// After a call of a collective that haichi chooses for: `record` makes what is to be said of all
-/// of them so far. The caller sees to it that there are `known.due` of them. `last`: nothing may
-/// come for long.
-void log_collective(Runtime& runtime, report::CollectiveInLog& known,
-                    const std::function<report::CollectiveRecord()>& record, bool last = false);
+/// Whether there is a log, with time to be written. `last`: nothing may come for long.
+bool log_has_time(const Runtime& runtime, bool last);
+/// Writes what waits, where there is a log.
+void show_log(Runtime& runtime);
+
+/// Writes what `add` adds to the log, if it has time. Takes no memory if it has none: it is asked
+/// in every call of a collective.
+template <class Add>
+void log_with(Runtime& runtime, bool last, const Add& add) try {
+  if (!log_has_time(runtime, last)) return;
+  add(*runtime.rank_log);
+  show_log(runtime);
+} catch (const std::bad_alloc&) {
+  // The log is short of it then.
+}
 
 /// The program ends its job by MPI_Abort. Takes no lock and no memory.
 void log_abort(int error_code);
