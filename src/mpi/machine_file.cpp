@@ -12,19 +12,18 @@ namespace {
 
 using Use = report::MachineUse::Kind;
 
-constexpr std::string_view kRefused = "the machine's profile is not used, defaults count: ";
-
 // On rank 0. Its text, or "".
 std::string named(const std::string& path, const placement::Placement& world, KnownMachine& known) {
   auto text = read_file(path);
-  const auto profile = text ? machine::parse_profile(*text) : tl::unexpected<Error>(text.error());
+  auto profile = text ? machine::parse_profile(*text) : tl::unexpected<Error>(text.error());
   if (!profile) {
     const std::string where = text ? path + ": " : "";
-    known.problem = fmt::format("{}{}{}", kRefused, where, profile.error().text);
     known.use.why = where + profile.error().text;
+    known.problem = "the machine's profile is not used, defaults count: " + known.use.why;
     return "";
   }
   known.use = {Use::named, path, profile->name, profile->made, "the setting machine names it"};
+  known.machine = std::move(profile->machine);
   const machine::Match match = machine::match(profile->signature, signature_of(world));
   if (match.fits()) return *std::move(text);
   known.use.why = fmt::format("the setting machine names it, though it is of another machine: {}",
@@ -40,9 +39,10 @@ std::string named(const std::string& path, const placement::Placement& world, Kn
 std::string found(const placement::Placement& world, KnownMachine& known) {
   FoundMachine seen = find_machine(machine_folders(), world);
   known.use.why = std::move(seen.why);
-  if (seen.path.empty()) return "";
-  if (const auto profile = machine::parse_profile(seen.text))
-    known.use = {Use::found, seen.path, profile->name, profile->made, known.use.why};
+  if (!seen.profile) return "";
+  known.use = {Use::found, std::move(seen.path), std::move(seen.profile->name),
+               std::move(seen.profile->made), std::move(known.use.why)};
+  known.machine = std::move(seen.profile->machine);
   return std::move(seen.text);
 }
 
@@ -59,9 +59,9 @@ KnownMachine know_machine(MPI_Comm comm, int rank, const Settings& settings,
   std::string text;
   if (rank == 0) text = path.empty() ? found(world, known) : named(path, world, known);
   text = shared_text(comm, std::move(text));
-  if (text.empty()) return known;
   // What rank 0 could read, every rank can: the text is the same.
-  if (auto profile = machine::parse_profile(text)) known.machine = std::move(profile->machine);
+  if (rank != 0 && !text.empty())
+    if (auto profile = machine::parse_profile(text)) known.machine = std::move(profile->machine);
   return known;
 }
 

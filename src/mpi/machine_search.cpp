@@ -61,9 +61,7 @@ std::vector<std::string> profiles_in(const std::string& folder) {
 }
 
 /// The text of a file that may be obeyed.
-Result<std::string> trusted_text(const std::string& folder, const std::string& path) {
-  struct stat around = {};
-  if (stat(folder.c_str(), &around) != 0) return fail(errno, "{}", strerror(errno));
+Result<std::string> trusted_text(const struct stat& around, const std::string& path) {
   return read_file(path, kMostBytes, O_NOFOLLOW, [&](const struct stat& file) -> Status {
     const uid_t owner = file.st_uid == 0 ? 0 : geteuid();
     const std::string why = distrusted(around, file, file, owner);
@@ -73,13 +71,15 @@ Result<std::string> trusted_text(const std::string& folder, const std::string& p
 }
 
 struct Candidate {
-  std::string path, text, made;
+  std::string path, text;
+  machine::Profile profile;
   machine::Match match;
   size_t folder;
 
   bool better_than(const Candidate& other) const {
-    return std::tuple(match.agreements, -int64_t(folder), std::string_view(made)) >
-           std::tuple(other.match.agreements, -int64_t(other.folder), std::string_view(other.made));
+    return std::tuple(match.agreements, -int64_t(folder), std::string_view(profile.made)) >
+           std::tuple(other.match.agreements, -int64_t(other.folder),
+                      std::string_view(other.profile.made));
   }
 };
 
@@ -103,12 +103,13 @@ FoundMachine find_machine(const std::vector<MachineFolder>& folders,
   std::optional<Candidate> best;
   std::optional<machine::Signature> here;
   std::string other;  // why the first one that could be read does not fit
-  for (size_t f = 0; f < folders.size(); ++f)
+  for (size_t f = 0; f < folders.size(); ++f) {
+    struct stat around = {};
+    if (stat(folders[f].path.c_str(), &around) != 0) continue;
     for (const std::string& name : profiles_in(folders[f].path)) {
       const std::string path = folders[f].path + "/" + name;
-      auto text = trusted_text(folders[f].path, path);
-      const auto profile =
-          text ? machine::parse_profile(*text) : tl::unexpected<Error>(text.error());
+      auto text = trusted_text(around, path);
+      auto profile = text ? machine::parse_profile(*text) : tl::unexpected<Error>(text.error());
       if (!profile) {
         log(LogLevel::warn, "a profile of a machine is ignored: {}",
             text ? fmt::format("{}: {}", path, profile.error().text) : profile.error().text);
@@ -118,13 +119,14 @@ FoundMachine find_machine(const std::vector<MachineFolder>& folders,
       machine::Match match = machine::match(profile->signature, *here);
       if (!match.fits() && other.empty()) other = fmt::format("{}: {}", path, match.difference);
       if (!match.fits() || !match.telling || (folders[f].exact && !match.exact)) continue;
-      Candidate candidate{path, *std::move(text), profile->made, std::move(match), f};
+      Candidate candidate{path, *std::move(text), *std::move(profile), std::move(match), f};
       if (!best || candidate.better_than(*best)) best = std::move(candidate);
     }
+  }
   if (best)
-    return {std::move(best->path), std::move(best->text),
+    return {std::move(best->path), std::move(best->text), std::move(best->profile),
             best->match.exact ? "it was measured on these nodes" : "its signature fits"};
-  return {"", "", other.empty() ? "none was found" : "none that was found is of it: " + other};
+  return {"", "", {}, other.empty() ? "none was found" : "none that was found is of it: " + other};
 }
 
 }  // namespace haichi::mpi

@@ -2,12 +2,11 @@
 // and that of the installed tree.
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "machine/profile.h"
 #include "placement/placement.h"
 
 namespace haichi::mpi {
@@ -23,8 +22,9 @@ struct MachineFolder {
 std::vector<MachineFolder> machine_folders();
 
 struct FoundMachine {
-  std::string path, text;  ///< empty: nothing fits
-  std::string why;         ///< in words, why this one, or what was seen instead
+  std::string path, text;                   ///< empty: nothing fits
+  std::optional<machine::Profile> profile;  ///< what the text says
+  std::string why;                          ///< in words, why this one, or what was seen instead
 };
 
 /// The profile that agrees most with the job's machine; of several the first folder's, then the
