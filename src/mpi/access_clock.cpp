@@ -8,7 +8,6 @@
 #include "mpi/call_trace.h"
 #include "mpi/kept_types.h"
 #include "mpi/run_log.h"
-#include "mpi/storage_record.h"
 
 namespace haichi::mpi {
 namespace {
@@ -41,13 +40,13 @@ AccessClock::~AccessClock() {
   const int64_t end_ns = now_ns(), elapsed_ns = end_ns - begin_ns_;
   try {
     const int64_t bytes = call_ ? bytes_of(*call_) : 0;
-    if (call_) count_mpi_bytes(call_->direction, bytes);
     {
       const std::lock_guard guard(state_.runtime.mutex);
       report::CollectiveAccesses& all = state_.runtime.accesses;
       all.calls += call_ != nullptr;
       all.elapsed_ns += elapsed_ns;
       all.bytes += bytes;
+      if (call_) state_.runtime.mpi_bytes[int(call_->direction)] += bytes;
     }
     if (call_ && state_.observes()) {
       report::CallRecord record = begin_record(state_, call_->name);

@@ -22,7 +22,6 @@
 #include "mpi/run_log.h"
 #include "mpi/run_report.h"
 #include "mpi/runtime.h"
-#include "mpi/storage_record.h"
 #include "mpi/summary_entries.h"
 #include "mpi/tuning_group.h"
 
@@ -122,7 +121,6 @@ void start_runtime() {
   Runtime& runtime = *made;
   if (!problem.empty()) runtime.note(problem, LogLevel::warn);
   start_run_log(runtime, log);
-  if (runtime.reports) begin_storage_record();
   Runtime::put(std::move(made));
   start_rank_sets(runtime);
 }

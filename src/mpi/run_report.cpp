@@ -11,8 +11,8 @@
 #include "mpi/job_facts.h"
 #include "mpi/run_log.h"
 #include "mpi/runtime.h"
-#include "mpi/storage_record.h"
 #include "mpi/world_comm.h"
+#include "mpiio/way.h"
 #include "report/header.h"
 #include "report/kept.h"
 #include "report/part.h"
@@ -30,6 +30,17 @@ report::Bounds bounds_of(const Runtime& runtime) {
           .bytes = runtime.settings.number("report.bytes")};
 }
 
+/// What goes beside MPI files. Nothing where the kernel does not tell.
+std::optional<report::StorageRecord> storage_record(const Runtime& runtime) {
+  const std::optional<ProcessIo>& before = runtime.io_before;
+  const auto now = before ? process_io() : std::nullopt;
+  if (!now) return std::nullopt;
+  return report::StorageRecord{.read = now->read_bytes - before->read_bytes,
+                               .written = now->written_bytes - before->written_bytes,
+                               .mpi_read = runtime.mpi_bytes[int(mpiio::Direction::read)],
+                               .mpi_written = runtime.mpi_bytes[int(mpiio::Direction::write)]};
+}
+
 std::string text_of_this_rank(Runtime& runtime) {
   const std::lock_guard guard(runtime.mutex);
   return report::rank_text({.rank = runtime.rank,
@@ -39,7 +50,7 @@ std::string text_of_this_rank(Runtime& runtime) {
                             .files = report::take_file_records(),
                             .collectives = report::take_collective_records(),
                             .notes = runtime.notes,
-                            .storage = storage_record(),
+                            .storage = storage_record(runtime),
                             .messages = report::take_messages(),
                             .exchanges = report::take_exchanges()},
                            bounds_of(runtime));

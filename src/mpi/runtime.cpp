@@ -75,6 +75,7 @@ Runtime::Runtime(Settings s, placement::Placement p, KnownMachine m, int r, size
       calls_before_a_look(calls_before_look_by(settings)),
       start_ns(now_ns()),
       started_unix_s(time(nullptr)),
+      io_before(reports ? process_io() : std::nullopt),
       recorder(events, world.nodes()) {}
 
 Runtime::~Runtime() = default;

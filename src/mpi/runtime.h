@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/process_io.h"
 #include "base/settings.h"
 #include "base/task_queue.h"
 #include "base/worker.h"
@@ -59,10 +60,12 @@ class Runtime {
   const int64_t calls_before_a_look;  ///< at a communicator, of the exchanges on it
   const int64_t start_ns;        ///< haichi::now_ns() at a moment that all ranks passed together
   const int64_t started_unix_s;  ///< the same, seconds since 1970
+  const std::optional<ProcessIo> io_before;  ///< of this process; nothing unless `reports`
 
   std::mutex mutex;
   trace::Recorder recorder;
   report::CollectiveAccesses accesses;   ///< counted if `reports`
+  int64_t mpi_bytes[2] = {};             ///< the same bytes by mpiio::Direction
   int32_t calls_traced = 0;              ///< numbers the calls in this rank's trace
   std::map<std::string, int64_t> notes;  ///< text -> how often
 
