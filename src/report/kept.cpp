@@ -6,18 +6,18 @@
 namespace haichi::report {
 namespace {
 
-template <class Record>
+template <class Record, size_t most = kMostListed>
 class Kept {
  public:
   /// Never destroyed: files may be closed, and communicators freed, very late.
-  static Kept& get(size_t most = kMostListed) {
-    static Kept* const instance = new Kept(most);
+  static Kept& get() {
+    static Kept* const instance = new Kept;
     return *instance;
   }
 
   void keep(Record record) {
     const std::lock_guard guard(mutex_);
-    if (kept_.records.size() < most_)
+    if (kept_.records.size() < most)
       kept_.records.push_back(std::move(record));
     else
       ++kept_.not_listed;
@@ -29,12 +29,12 @@ class Kept {
   }
 
  private:
-  explicit Kept(size_t most) : most_(most) {}
-
-  const size_t most_;
   std::mutex mutex_;
   KeptRecords<Record> kept_;
 };
+
+using KeptMessages = Kept<MessageRecord, kMostTraced>;
+using KeptExchanges = Kept<ExchangeSpan, kMostTraced>;
 
 }  // namespace
 
@@ -44,13 +44,9 @@ void keep_collective_record(CollectiveRecord record) {
   Kept<CollectiveRecord>::get().keep(std::move(record));
 }
 
-void keep_message(const MessageRecord& message) {
-  Kept<MessageRecord>::get(kMostTraced).keep(message);
-}
+void keep_message(const MessageRecord& message) { KeptMessages::get().keep(message); }
 
-void keep_exchange(const ExchangeSpan& exchange) {
-  Kept<ExchangeSpan>::get(kMostTraced).keep(exchange);
-}
+void keep_exchange(const ExchangeSpan& exchange) { KeptExchanges::get().keep(exchange); }
 
 KeptRecords<FileRecord> take_file_records() { return Kept<FileRecord>::get().take(); }
 
@@ -58,8 +54,8 @@ KeptRecords<CollectiveRecord> take_collective_records() {
   return Kept<CollectiveRecord>::get().take();
 }
 
-KeptRecords<MessageRecord> take_messages() { return Kept<MessageRecord>::get(kMostTraced).take(); }
+KeptRecords<MessageRecord> take_messages() { return KeptMessages::get().take(); }
 
-KeptRecords<ExchangeSpan> take_exchanges() { return Kept<ExchangeSpan>::get(kMostTraced).take(); }
+KeptRecords<ExchangeSpan> take_exchanges() { return KeptExchanges::get().take(); }
 
 }  // namespace haichi::report

@@ -184,7 +184,11 @@ void go_through_counts(auto& field, auto& record) {
   }
 }
 
-void go_through_numbers(auto& field, auto& call) {
+/// `behind`: whether it has times of a thread behind the program, and these two.
+void go_through_call(auto& field, auto& key, auto& words, auto& call, auto& behind, auto& ran_ns,
+                     auto& waited_ns) {
+  field(key);
+  field(words);
   field(call.index);
   field(call.event_call);
   field(call.handled);
@@ -201,81 +205,79 @@ void go_through_numbers(auto& field, auto& call) {
   field(call.file_end);
   field(call.window);
   field(call.cycles);
+  field(behind);
+  field(ran_ns);
+  field(waited_ns);
+}
+
+void pack_all(std::string& bytes, const auto& go) {
+  Packer packer(bytes);
+  go(packer);
+}
+
+bool unpack_all(std::string_view bytes, const auto& go) {
+  Unpacker unpacker(bytes);
+  go(unpacker);
+  return unpacker.whole();
 }
 
 }  // namespace
 
 void pack(std::string& bytes, const Totals& totals) {
-  Packer packer(bytes);
-  go_through(packer, totals);
+  pack_all(bytes, [&](auto& field) { go_through(field, totals); });
 }
 
 void pack_file(std::string& bytes, const FileRecord& file) {
-  Packer packer(bytes);
-  go_through_file(packer, file);
+  pack_all(bytes, [&](auto& field) { go_through_file(field, file); });
 }
 
 void pack_words(std::string& bytes, const CallRecord& call) {
-  Packer packer(bytes);
-  go_through_words(packer, call);
+  pack_all(bytes, [&](auto& field) { go_through_words(field, call); });
 }
 
 void pack_number(std::string& bytes, int64_t number) { Packer{bytes}(number); }
 
 void pack_call(std::string& bytes, int64_t key, int64_t words, const CallRecord& call) {
-  Packer packer(bytes);
-  packer(key);
-  packer(words);
-  go_through_numbers(packer, call);
-  packer(call.behind != nullptr);
-  packer(call.behind ? call.behind->ran_ns.load() : 0);
-  packer(call.behind ? call.behind->waited_ns.load() : 0);
+  const bool behind = call.behind != nullptr;
+  const int64_t ran_ns = behind ? call.behind->ran_ns.load() : 0;
+  const int64_t waited_ns = behind ? call.behind->waited_ns.load() : 0;
+  pack_all(bytes, [&](auto& field) {
+    go_through_call(field, key, words, call, behind, ran_ns, waited_ns);
+  });
 }
 
 void pack_collective(std::string& bytes, const CollectiveRecord& record) {
-  Packer packer(bytes);
-  go_through_collective(packer, record);
+  pack_all(bytes, [&](auto& field) { go_through_collective(field, record); });
 }
 
 void pack_counts(std::string& bytes, const CollectiveRecord& record) {
-  Packer packer(bytes);
-  go_through_counts(packer, record);
+  pack_all(bytes, [&](auto& field) { go_through_counts(field, record); });
 }
 
 bool unpack(std::string_view bytes, Totals& totals) {
-  Unpacker unpacker(bytes);
-  go_through(unpacker, totals);
-  return unpacker.whole();
+  return unpack_all(bytes, [&](auto& field) { go_through(field, totals); });
 }
 
 bool unpack_file(std::string_view bytes, FileRecord& file) {
-  Unpacker unpacker(bytes);
-  go_through_file(unpacker, file);
-  return unpacker.whole();
+  return unpack_all(bytes, [&](auto& field) { go_through_file(field, file); });
 }
 
 bool unpack_words(std::string_view bytes, CallRecord& call) {
-  Unpacker unpacker(bytes);
-  go_through_words(unpacker, call);
-  return unpacker.whole();
+  return unpack_all(bytes, [&](auto& field) { go_through_words(field, call); });
 }
 
 bool unpack_call(std::string_view bytes, LoggedCall& logged) {
-  Unpacker unpacker(bytes);
-  unpacker(logged.key);
-  unpacker(logged.words);
-  go_through_numbers(unpacker, logged.call);
   bool behind = false;
   int64_t ran_ns = 0, waited_ns = 0;
-  unpacker(behind);
-  unpacker(ran_ns);
-  unpacker(waited_ns);
+  const bool whole = unpack_all(bytes, [&](auto& field) {
+    go_through_call(field, logged.key, logged.words, logged.call, behind, ran_ns, waited_ns);
+  });
   if (behind) {
     logged.call.behind = std::make_shared<BehindTimes>();
     logged.call.behind->ran_ns = ran_ns;
     logged.call.behind->waited_ns = waited_ns;
   }
-  return unpacker.whole();
+  return whole;
 }
 
 bool unpack_number(std::string_view& bytes, int64_t& number) {
@@ -286,15 +288,11 @@ bool unpack_number(std::string_view& bytes, int64_t& number) {
 }
 
 bool unpack_collective(std::string_view bytes, CollectiveRecord& record) {
-  Unpacker unpacker(bytes);
-  go_through_collective(unpacker, record);
-  return unpacker.whole();
+  return unpack_all(bytes, [&](auto& field) { go_through_collective(field, record); });
 }
 
 bool unpack_counts(std::string_view bytes, CollectiveRecord& record) {
-  Unpacker unpacker(bytes);
-  go_through_counts(unpacker, record);
-  return unpacker.whole();
+  return unpack_all(bytes, [&](auto& field) { go_through_counts(field, record); });
 }
 
 }  // namespace haichi::report

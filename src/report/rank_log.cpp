@@ -42,10 +42,7 @@ void RankLog::add(std::string_view record) {
   const std::lock_guard guard(mutex_);
   if (given_up_) return;
   const size_t begin = pending_.size();
-  {
-    const Frame frame(pending_, FrameKind::text);
-    pending_ += record;
-  }
+  append(FrameKind::text, [&] { pending_ += record; });
   drop_unless_room(begin);
 }
 
@@ -53,10 +50,7 @@ void RankLog::add_file(const FileRecord& file) {
   const std::lock_guard guard(mutex_);
   if (given_up_) return;
   const size_t begin = pending_.size();
-  {
-    const Frame frame(pending_, FrameKind::file);
-    pack_file(pending_, file);
-  }
+  append(FrameKind::file, [&] { pack_file(pending_, file); });
   drop_unless_room(begin);
 }
 
@@ -68,10 +62,7 @@ void RankLog::add_call(int64_t key, const CallRecord& call) {
   }
   const size_t begin = pending_.size();
   const int64_t words = add_words(call);
-  {
-    const Frame frame(pending_, FrameKind::call);
-    pack_call(pending_, key, words, call);
-  }
+  append(FrameKind::call, [&] { pack_call(pending_, key, words, call); });
   drop_unless_room(begin);
 }
 
@@ -84,16 +75,15 @@ void RankLog::add_collective(CollectiveInLog& known, const CollectiveRecord& rec
   std::string words;
   pack_collective(words, record);
   const size_t hash = std::hash<std::string>()(words);
-  if (known.words != hash) {
-    const Frame frame(pending_, FrameKind::collective);
-    pack_number(pending_, known.number);
-    pending_ += words;
-  }
-  {
-    const Frame frame(pending_, FrameKind::counts);
+  if (known.words != hash)
+    append(FrameKind::collective, [&] {
+      pack_number(pending_, known.number);
+      pending_ += words;
+    });
+  append(FrameKind::counts, [&] {
     pack_number(pending_, known.number);
     pack_counts(pending_, record);
-  }
+  });
   if (!drop_unless_room(begin)) known.words = hash;
 }
 
@@ -146,6 +136,12 @@ bool RankLog::open() {
   return write(place_.head, 0);
 }
 
+template <class Payload>
+void RankLog::append(FrameKind kind, const Payload& payload) {
+  const Frame frame(pending_, kind);
+  payload();
+}
+
 /// Takes a record back that has no room, and counts it.
 bool RankLog::drop_unless_room(size_t begin) {
   const int64_t room = place_.part.begin + place_.part.size - kEndBytes - at_;
@@ -165,9 +161,10 @@ int64_t RankLog::add_words(const CallRecord& call) {
   for (int64_t number = words_made_; number-- > oldest;)
     if (words_[size_t(number) % words_.size()] == packed_words_) return number;
   words_[size_t(words_made_) % words_.size()] = packed_words_;
-  const Frame frame(pending_, FrameKind::words);
-  pack_number(pending_, words_made_);
-  pending_ += packed_words_;
+  append(FrameKind::words, [&] {
+    pack_number(pending_, words_made_);
+    pending_ += packed_words_;
+  });
   return words_made_++;
 }
 

@@ -61,6 +61,9 @@ class RankLog {
  private:
   bool open();
   bool is_ours() const;
+  /// What `payload()` adds to `pending_` is a frame.
+  template <class Payload>
+  void append(FrameKind kind, const Payload& payload);
   bool drop_unless_room(size_t begin);
   int64_t add_words(const CallRecord& call);
   void show_totals(Totals totals);

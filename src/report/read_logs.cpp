@@ -28,7 +28,7 @@ struct RankLeft {
   Totals totals;
   json text;  // as rank_text() says it, but for its files
   std::vector<FileRecord> files;
-  std::map<int64_t, CallRecord> words;
+  std::map<int64_t, std::string_view> words;  // packed, in the log's own text
   std::map<int64_t, CollectiveRecord> collectives;
 
   FileRecord& file(int64_t key) {
@@ -39,13 +39,19 @@ struct RankLeft {
   }
 };
 
+/// Null if a frame is not a whole one with a JSON object.
+json object_in(const TakenFrame& frame) {
+  if (!frame.whole || frame.kind != FrameKind::text) return {};
+  json object = json::parse(frame.payload, nullptr, false);
+  return object.is_object() ? object : json();
+}
+
 class Logs {
  public:
   Status add(std::string_view file) {
     std::string_view place = file.substr(0, size_t(kHeadBytes));
-    const TakenFrame first = take_frame(place);
-    const json head = first.whole ? json::parse(first.payload, nullptr, false) : json();
-    if (!head.is_object() || head.value("schema", "") != "haichi.log/2")
+    const json head = object_in(take_frame(place));
+    if (head.is_null() || head.value("schema", "") != "haichi.log/2")
       return fail(EINVAL, "is no log of a run (haichi.log/2)");
     const std::string job = head.value("job", "");
     if (!job_.empty() && job != job_) return fail(EINVAL, "is of another run than the first log");
@@ -97,10 +103,7 @@ class Logs {
     // Behind bytes that nobody has written, unless the records have reached it.
     if (int64_t(part.size()) > size - kEndBytes) {
       std::string_view end = part.substr(size_t(size - kEndBytes));
-      if (const TakenFrame last = take_frame(end); last.whole && last.kind == FrameKind::text)
-        if (json object = json::parse(last.payload, nullptr, false);
-            object.is_object() && object.contains("by"))
-          take_end(std::move(object));
+      if (json last = object_in(take_frame(end)); last.contains("by")) take_end(std::move(last));
       part = part.substr(0, size_t(size - kEndBytes));
     }
     const auto totals = totals_in(part.substr(0, size_t(2 * kTotalsBytes)));
@@ -155,22 +158,25 @@ class Logs {
   /// False if it says nothing that is known here.
   bool add_record(RankLeft& rank, const TakenFrame& frame) {
     if (!frame.whole) return true;  // counted already
+    std::string_view bytes = frame.payload;
+    int64_t number = 0;
+    const bool numbered = frame.kind == FrameKind::words || frame.kind == FrameKind::collective ||
+                          frame.kind == FrameKind::counts;
+    if (numbered && !unpack_number(bytes, number)) return false;
     switch (frame.kind) {
       case FrameKind::text: {
-        json object = json::parse(frame.payload, nullptr, false);
-        if (!object.is_object()) return false;
+        json object = object_in(frame);
+        if (object.is_null()) return false;
         if (object.contains("report")) header_ = std::move(object["report"]);
         if (object.contains("note")) rank.text["notes"][object["note"].get<std::string>()] = 1;
         return true;
       }
-      case FrameKind::words: {
-        int64_t number;
-        std::string_view bytes = frame.payload;
-        return unpack_number(bytes, number) && unpack_words(bytes, rank.words[number]);
-      }
+      case FrameKind::words:
+        rank.words[number] = bytes;
+        return true;
       case FrameKind::file: {
         FileRecord said;
-        if (!unpack_file(frame.payload, said)) return false;
+        if (!unpack_file(bytes, said)) return false;
         FileRecord& file = rank.file(said.key);
         said.calls = std::move(file.calls);
         said.calls_seen = std::max(said.calls_seen, file.calls_seen);
@@ -178,16 +184,10 @@ class Logs {
         return true;
       }
       case FrameKind::call:
-        return add_call(rank, frame.payload);
-      case FrameKind::collective: {
-        int64_t number;
-        std::string_view bytes = frame.payload;
-        return unpack_number(bytes, number) && unpack_collective(bytes, rank.collectives[number]);
-      }
+        return add_call(rank, bytes);
+      case FrameKind::collective:
+        return unpack_collective(bytes, rank.collectives[number]);
       case FrameKind::counts: {
-        int64_t number;
-        std::string_view bytes = frame.payload;
-        if (!unpack_number(bytes, number)) return false;
         const auto known = rank.collectives.find(number);
         return known != rank.collectives.end() && unpack_counts(bytes, known->second);
       }
@@ -199,15 +199,10 @@ class Logs {
   static bool add_call(RankLeft& rank, std::string_view payload) {
     LoggedCall logged;
     if (!unpack_call(payload, logged)) return false;
-    const auto words = rank.words.find(logged.words);
-    if (words == rank.words.end()) return false;
-    FileRecord& file = rank.file(logged.key);
     CallRecord& call = logged.call;
-    call.call = words->second.call;
-    call.layout = words->second.layout;
-    call.order = words->second.order;
-    call.aggregators = words->second.aggregators;
-    call.why = words->second.why;
+    const auto words = rank.words.find(logged.words);
+    if (words == rank.words.end() || !unpack_words(words->second, call)) return false;
+    FileRecord& file = rank.file(logged.key);
     file.calls_seen = std::max(file.calls_seen, call.index + 1);
     file.calls.push_back(std::move(call));
     return true;
