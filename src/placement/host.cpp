@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 
 #include "base/os.h"
@@ -57,11 +58,13 @@ Host this_host() {
 }
 
 std::string processor_model() {
-  const std::string text = "\n" + read_file("/proc/cpuinfo").value_or("");
-  const size_t name = text.find("\nmodel name");
-  if (name == text.npos) return "";
-  const std::string line = text.substr(name + 1, text.find('\n', name + 1) - name - 1);
-  return line.substr(std::min(line.find(": ") + 2, line.size()));
+  // Line by line: the kernel makes the text of a large host processor by processor, and the first
+  // one says it.
+  std::ifstream lines("/proc/cpuinfo");
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("model name"))
+      return line.substr(std::min(line.find(": ") + 2, line.size()));
+  return "";
 }
 
 std::string this_address() {
