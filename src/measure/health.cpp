@@ -26,12 +26,6 @@ double spread_around(double centre, std::vector<double> values) {
   return kSigmaOfMad * middle(std::move(values));
 }
 
-std::vector<double> of_unit(const Visits& visits, size_t unit) {
-  std::vector<double> values;
-  for (const auto& visit : visits) values.push_back(visit[unit]);
-  return values;
-}
-
 // Logarithms of each time over the median of its visit: what changes from visit to visit for all is
 // gone, and half as long is as far as twice.
 Visits relative(const Visits& seconds) {
@@ -144,6 +138,12 @@ void judge_single_links(const std::string& aspect, const Rounds& rounds, const V
 }  // namespace
 
 double middle(std::vector<double> values) { return quartile(std::move(values), 2); }
+
+std::vector<double> of_unit(const Visits& visits, size_t unit) {
+  std::vector<double> values;
+  for (const auto& visit : visits) values.push_back(visit[unit]);
+  return values;
+}
 
 Standing slower_than_peers(const Visits& seconds, double limit) {
   const Visits logs = relative(seconds);

@@ -49,6 +49,8 @@ struct Shift {
 
 /// Median of values of any number; of an even number the lower one of the two in the middle.
 double middle(std::vector<double> values);
+/// What each visit has of one unit.
+std::vector<double> of_unit(const Visits& visits, size_t unit);
 
 enum class Of { member, link, rank };
 

@@ -54,25 +54,19 @@ std::string name_in(const Compared& compared, int unit, const Checkup& checkup) 
 Json links_of(const Aspect& aspect, int members) {
   Json links = Json::array();
   for (const Shift& shift : aspect.shifts)
-    for (int to = 0; to < members; ++to) {
-      std::vector<double> visits;
-      for (const auto& visit : shift.seconds) visits.push_back(visit[size_t(to)]);
+    for (int to = 0; to < members; ++to)
       links.push_back({{"from", (to + members - shift.distance) % members},
                        {"to", to},
                        {"distance", shift.distance},
-                       {"seconds", middle(std::move(visits))}});
-    }
+                       {"seconds", middle(of_unit(shift.seconds, size_t(to)))}});
   return links;
 }
 
 Json ranks_of(const Aspect& aspect) {
   Json ranks = Json::array();
   if (aspect.seconds.empty()) return ranks;
-  for (size_t rank = 0; rank < aspect.seconds.front().size(); ++rank) {
-    std::vector<double> visits;
-    for (const auto& visit : aspect.seconds) visits.push_back(visit[rank]);
-    ranks.push_back(middle(std::move(visits)));
-  }
+  for (size_t rank = 0; rank < aspect.seconds.front().size(); ++rank)
+    ranks.push_back(middle(of_unit(aspect.seconds, rank)));
   return ranks;
 }
 

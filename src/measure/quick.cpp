@@ -1,6 +1,7 @@
 #include "measure/quick.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace haichi::measure {
 namespace {
@@ -16,6 +17,12 @@ const std::vector<int64_t> kIssue{4, k1K, 4 * k1K};
 const std::vector<int64_t> kStream{4, k1K, 16 * k1K, 256 * k1K};
 const std::vector<int64_t> kAccess{k1K, 64 * k1K, k1M};
 const std::vector<int64_t> kFew{4, 64 * k1K};
+
+// One measurement of the quick part, and the sizes that it is made with; none if it has no size.
+struct QuickEntry {
+  std::string_view name;
+  std::vector<int64_t> sizes;
+};
 
 const std::vector<QuickEntry>& table() {
   static const std::vector<QuickEntry> entries{
@@ -60,8 +67,6 @@ const std::vector<QuickEntry>& table() {
 }
 
 }  // namespace
-
-std::span<const QuickEntry> quick_entries() { return table(); }
 
 std::vector<Chosen> quick_part(std::span<const Chosen> chosen) {
   std::vector<Chosen> part;

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -109,10 +108,7 @@ def test_a_file_system_without_locks(name: str, tmp_path: Path) -> None:
     found = next(each for each in mpis.all_mpis() if each.name == name)
     if found.missing:
         pytest.skip(found.missing)
-    library = tmp_path / "libnolocks.so"
-    subprocess.run(
-        ["cc", "-O2", "-Wall", "-fPIC", "-shared", "-o", library, NOLOCKS, "-ldl"], check=True
-    )
+    library = found.compile(NOLOCKS, "-shared", "-fPIC", "-ldl")
     locked = ["file-write-shared", "file-write-at-atomic", "file-strided-write"]
     names = ["file-write-at", *locked, "barrier"]
     out = tmp_path / "s.jsonl"

@@ -99,9 +99,10 @@ Status Campaign::refine(Crew& crew) {
 // In visits of a third of the time, fewer if the median is known well enough.
 Found Campaign::probe(Crew& crew, int point, int64_t bytes, double seconds) {
   Found found;
-  for (int visit = 0; visit < Timetable::kRounds && !reached(found.samples, options_.goal); ++visit)
-    keep(found, crew.lead(point, bytes, seconds / Timetable::kRounds,
-                          visit > 0 ? found.start : points_[size_t(point)].start, found));
+  for (int i = 0;
+       i < Timetable::kRounds && found.problem.empty() && !reached(found.samples, options_.goal);
+       ++i)
+    visit(crew, point, bytes, seconds / Timetable::kRounds, found);
   return found;
 }
 
@@ -120,11 +121,13 @@ std::vector<Found> Campaign::all_found() const {
 double Campaign::elapsed() const { return double(now_ns() - start_ns_) * kNano; }
 
 void Campaign::visit(Crew& crew, int point, double seconds) {
-  Found& found = found_[size_t(point)];
-  const Point& planned = points_[size_t(point)];
+  visit(crew, point, points_[size_t(point)].bytes, seconds, found_[size_t(point)]);
+}
+
+void Campaign::visit(Crew& crew, int point, int64_t bytes, double seconds, Found& found) {
   // A point whose ranks came late for the clock is not begun by it again.
-  const Start start = found.visits > 0 ? found.start : planned.start;
-  keep(found, crew.lead(point, planned.bytes, seconds, start, found));
+  const Start start = found.visits > 0 ? found.start : points_[size_t(point)].start;
+  keep(found, crew.lead(point, bytes, seconds, start, found));
 }
 
 // What the run will take; with `budget_` made large enough, if the user gave none.

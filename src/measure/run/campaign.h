@@ -31,6 +31,7 @@ class Campaign {
   Statement look_ahead(Crew& crew);
   void say(const Statement& statement) const;
   void visit(Crew& crew, int point, double seconds);
+  void visit(Crew& crew, int point, int64_t bytes, double seconds, Found& found);
   double elapsed() const;
   Status measure_points(Crew& crew, double budget);
   Status refine(Crew& crew);

@@ -18,6 +18,7 @@
 #include "measure/run/quiet_wait.h"
 #include "measure/run/shift_rounds.h"
 #include "measure/run/watch.h"
+#include "measure/suite/computation.h"
 #include "measure/table.h"
 #include "mpi/library_version.h"
 
@@ -58,12 +59,7 @@ double least(const std::vector<double>& seconds) {
 
 // A few hundred microseconds of dependent additions and multiplications in registers.
 double compute_seconds() {
-  return least_seconds(kComputeRepeats, [] {
-    static volatile double kept = 1;  // so that the work stays between the clocks
-    double value = kept;
-    for (int i = 0; i < 100'000; ++i) value = value * 0.999999 + 1e-6;
-    kept = value;
-  });
+  return least_seconds(kComputeRepeats, [] { compute(100'000); });
 }
 
 double copy_seconds(std::vector<char>& from, std::vector<char>& to) {
@@ -176,7 +172,6 @@ class Visitor {
   int members() const { return checkup_.members(); }
   bool nodes() const { return checkup_.nodes; }
   MPI_Comm control() const { return control_; }
-  Amount amount() const { return amount_; }
 
  private:
   void add_own(Visits& visits, double mine) {
