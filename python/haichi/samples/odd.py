@@ -180,14 +180,14 @@ def _spikes(job: Job) -> Iterator[Finding]:
 
 
 def _slow_ends(job: Job) -> Iterator[Finding]:
-    """A node, or a rank within one, all of whose pairs are slower than those of the others."""
+    """A node, or a rank, all of whose pairs are slower than the others as near to each other."""
     nodes, names = job.launch.nodes_of_ranks, job.launch.node_names
-    for (name, size), values in job.pairs.items():
-        between = [value for value in values if value.place == "network"]
-        of_nodes = len({nodes[rank] for value in between for rank in value.ranks}) > 2
+    for (name, place, size), values in job.pairs.items():
+        of_nodes = (
+            place == "network" and len({nodes[rank] for each in values for rank in each.ranks}) > 2
+        )
         pairs = {
-            value: {nodes[rank] if of_nodes else rank for rank in value.ranks}
-            for value in (between if of_nodes else values)
+            value: {nodes[rank] if of_nodes else rank for rank in value.ranks} for value in values
         }
         for end in sorted(set().union(*pairs.values())):
             own = [value for value, ends in pairs.items() if end in ends]
@@ -212,7 +212,7 @@ def _median(value: Value) -> float:
 
 def _one_sided_pairs(job: Job) -> Iterator[Finding]:
     """A pair that is slower in one direction than in the other."""
-    for (name, size), values in job.pairs.items():
+    for (name, _, size), values in job.pairs.items():
         by_ranks = {value.ranks: value for value in values}
         for ranks, value in by_ranks.items():
             back = by_ranks.get(ranks[::-1])

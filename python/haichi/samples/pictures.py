@@ -131,18 +131,16 @@ def _powers(low: float, high: float) -> list[float]:
 
 
 def heat_maps(job: Job) -> list[Markup]:
-    """Rank by rank, and node by node where there are several: latency at the smallest size that
-    pairs were measured at, bandwidth at the largest."""
+    """Of each placement class rank by rank, and node by node where there are several: latency at
+    the smallest size that pairs were measured at, bandwidth at the largest."""
     made = []
-    for name in dict.fromkeys(name for name, _ in job.pairs):
-        sizes = sorted(size for each, size in job.pairs if each == name)
+    for name, place in dict.fromkeys(key[:2] for key in job.pairs):
+        sizes = sorted(key[2] for key in job.pairs if key[:2] == (name, place))
         for size, what in ((sizes[0], "time"), (sizes[-1], "rate")):
             if what == "rate" and (size < 1024 or len(sizes) == 1):
                 continue
-            values = {value.ranks: value for value in job.pairs[name, size]}
-            if len(values) < 2:
-                continue
-            title = f"{name}, {size} bytes"
+            values = {value.ranks: value for value in job.pairs[name, place, size]}
+            title = f"{name}, {place}, {size} bytes"
             ranks = {rank for pair in values for rank in pair}
             if len(ranks) <= CELLS:
                 labels = {rank: str(rank) for rank in sorted(ranks)}

@@ -56,8 +56,8 @@ class Job:
     launches: list[Launch]
     descriptions: dict[str, Description] = field(default_factory=dict)
     values: dict[Key, Value] = field(default_factory=dict)
-    pairs: dict[tuple[str, int], list[Value]] = field(default_factory=dict)
-    """By measurement and size, where several pairs of ranks have been measured."""
+    pairs: dict[Key, list[Value]] = field(default_factory=dict)
+    """Where several pairs of ranks of one placement class have been measured: each of them."""
     left: list[Left] = field(default_factory=list)
     switches: list[Switch] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -132,11 +132,11 @@ def _fill(job: Job, points: Sequence[Point]) -> None:
                 job.descriptions[label] = job.descriptions[point.name]
             key = (label, point.place, point.bytes)
             together[key, tuple(point.ranks or ())].append(point)
-    pairs: dict[tuple[str, int], list[Value]] = defaultdict(list)
+    pairs: dict[Key, list[Value]] = defaultdict(list)
     for (key, ranks), each in together.items():
         value = _value(key, ranks, each)
         if ranks:
-            pairs[key[0], key[2]].append(value)
+            pairs[key].append(value)
         known = job.values.get(key)
         # Of several pairs of a class the slowest stands for it: what is odd is to be seen.
         if known is None or known.median < value.median:

@@ -162,6 +162,34 @@ def test_a_slow_node_and_an_asymmetric_link_are_told(tmp_path: Path) -> None:
     assert "from rank 1 to rank 3 takes 1.6× the way back (16.0 µs, 10.0 µs)" in found
 
 
+def test_pairs_of_different_classes_are_no_slow_rank(tmp_path: Path) -> None:
+    """The suite measures one pair for each class: that of the smallest ranks."""
+    pairs = {"numa": (0.3, [1, 2]), "node": (0.6, [0, 1]), "network": (2.0, [0, 3])}
+    records = [
+        point(time * US, size=4096, place=place, ranks=ranks)
+        for place, (time, ranks) in pairs.items()
+    ]
+    made = job(tmp_path, *records, ranks=4, node_names=["n0", "n1"], nodes_of_ranks=[0, 0, 0, 1])
+    assert words(made) == ""
+    assert made.pairs == {}
+
+
+def test_a_slow_rank_is_one_of_its_class(tmp_path: Path) -> None:
+    records = [
+        point((9.0 if 2 in (one, other) else 3.0) * US, size=64, ranks=[one, other])
+        for one in range(4)
+        for other in range(4)
+        if one != other
+    ]
+    records += [point(20 * US, size=64, place="network", ranks=[0, rank]) for rank in (4, 5)]
+    made = job(
+        tmp_path, *records, ranks=6, node_names=["n0", "n1"], nodes_of_ranks=[0, 0, 0, 0, 1, 1]
+    )
+    found = words(made)
+    assert "Rank 2 is slow: ping-pong of 64 B takes 9.00 µs or more with each peer, 3.0×" in found
+    assert found.count("is slow") == 1
+
+
 def test_cautions_come_before_the_figures(tmp_path: Path) -> None:
     records = curve("ping-pong", {8: 1.0, 64: 1.0}, narrow=False, mean=9 * US)
     told = "\n".join(cautions(job(tmp_path, *records, oversubscribed=True, load="15.00")))
