@@ -6,11 +6,14 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from haichi.samples.model import Description, Launch, Left, Point, Switch
 from haichi.samples.read import SamplesFile
 
 Key = tuple[str, str, int]
+"""Measurement, placement class, bytes."""
+DISTANCES = ("network", "node", "numa", "core", "all")  # placement classes, the farthest first
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,10 @@ class Value:
 
 @dataclass
 class Job:
-    """Launches of one MPI library on the same placement, haichi underneath all of them or none."""
+    """Launches of one MPI library on the same placement, haichi underneath all of them or none.
+
+    `jobs` fills it; `values` are not changed after that.
+    """
 
     launches: list[Launch]
     descriptions: dict[str, Description] = field(default_factory=dict)
@@ -73,26 +79,38 @@ class Job:
         """Name and version, on one line."""
         return " ".join((self.launch.library or self.launch.source or "").split())
 
-    def curve(self, name: str, place: str | None = None) -> list[Value]:
+    @cached_property
+    def _curves(self) -> dict[str, dict[str, list[Value]]]:
+        """All values by measurement and placement class, the farthest first, and by size."""
+        found: dict[str, dict[str, list[Value]]] = defaultdict(dict)
+        for (name, place, _), value in sorted(self.values.items(), key=_by_distance):
+            found[name].setdefault(place, []).append(value)
+        return dict(found)
+
+    def curve(self, name: str, place: str | None = None) -> Sequence[Value]:
         """The values of a measurement by size; at the farthest placement class unless told."""
-        place = place or next(iter(self.places(name)), None)
-        found = [v for k, v in self.values.items() if k[0] == name and k[1] == place]
-        return sorted(found, key=lambda value: value.bytes)
+        by_place = self._curves.get(name, {})
+        return by_place.get(place or next(iter(by_place), ""), ())
 
     def places(self, name: str) -> list[str]:
         """The classes at which a measurement was made, the farthest first."""
-        order = ("network", "node", "numa", "core", "all")
-        found = {key[1] for key in self.values if key[0] == name}
-        return sorted(found, key=lambda place: order.index(place) if place in order else 9)
+        return list(self._curves.get(name, ()))
 
     def at(self, name: str, size: int = 0) -> Value | None:
         """One value, at the farthest class."""
-        return next((value for value in self.curve(name) if value.bytes == size), None)
+        place = next(iter(self._curves.get(name, ())), "")
+        return self.values.get((name, place, size))
 
     def names(self, *groups: str) -> list[str]:
         """The measurements of these groups that have values, in the alphabet's order."""
-        have = {key[0] for key in self.values}
-        return sorted(n for n, d in self.descriptions.items() if d.group in groups and n in have)
+        of_groups = (name for name, about in self.descriptions.items() if about.group in groups)
+        return sorted(name for name in of_groups if name in self._curves)
+
+
+def _by_distance(item: tuple[Key, Value]) -> tuple[int, str, int]:
+    """Where a value stands among those of its measurement."""
+    _, place, size = item[0]
+    return DISTANCES.index(place) if place in DISTANCES else len(DISTANCES), place, size
 
 
 def jobs(files: Iterable[SamplesFile]) -> list[Job]:
