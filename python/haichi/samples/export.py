@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from haichi.samples.model import Point
@@ -77,10 +78,10 @@ def _blocks(files: Iterable[SamplesFile]) -> Iterator[tuple[str, int, Sequence[P
     """The points of one measurement, placement class and launch, by size; its name, its ranks."""
     for file in files:
         for (name, place), points in file.curves().items():
-            for launch in file.launches:
-                own = [point for point in points if point.launch == launch.launch]
-                if own:
-                    yield f"{name} {place}", launch.job_ranks if place == "all" else 2, own
+            for _, of_launch in itertools.groupby(points, lambda point: point.launch):
+                own = list(of_launch)
+                launch = file.launch_of(own[0])
+                yield f"{name} {place}", launch.job_ranks if place == "all" else 2, own
 
 
 def osu_text(files: Iterable[SamplesFile]) -> str:

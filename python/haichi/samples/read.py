@@ -40,6 +40,8 @@ class SamplesFile:
     left: list[Left] = field(default_factory=list)
     switches: list[Switch] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
+    by_number: dict[int, Launch] = field(default_factory=dict)
+    """The launches, by what their records call them."""
     cut: bool = False
     """Whether the last line is not whole, as a kill leaves it; it is left out."""
 
@@ -49,9 +51,8 @@ class SamplesFile:
         Raises:
             ReportError: the file has no such launch.
         """
-        for launch in self.launches:
-            if launch.launch == point.launch:
-                return launch
+        if launch := self.by_number.get(point.launch):
+            return launch
         raise ReportError(
             f"{printable(str(self.path))}: {point.name} is of launch {point.launch}, which the "
             "file does not have; give whole files that haichi measure wrote"
@@ -151,6 +152,7 @@ def _check_form(path: str, first: dict[str, object]) -> None:
 def _add(found: SamplesFile, record: BaseModel) -> None:
     if isinstance(record, Launch):
         found.launches.append(record)
+        found.by_number.setdefault(record.launch, record)
     elif isinstance(record, Description):
         found.descriptions[record.name] = record
     elif isinstance(record, Point):
