@@ -18,7 +18,6 @@ class Checker(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.unscoped = 0
-        self.unnamed: list[str] = []
         self.text: list[str] = []
         self.feed(page)
         self.close()

@@ -66,7 +66,6 @@ def _map(health: Health, aspect: HealthAspect) -> Markup:
             high=None,
             mean=link.seconds,
             first=None,
-            samples=health.visits,
             narrow=False,
             ranks=(link.from_, link.to),
         )

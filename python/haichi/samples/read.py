@@ -39,7 +39,6 @@ class SamplesFile:
     """All other points."""
     left: list[Left] = field(default_factory=list)
     switches: list[Switch] = field(default_factory=list)
-    ends: list[End] = field(default_factory=list)
     by_number: dict[int, Launch] = field(default_factory=dict)
     """The launches, by what their records call them."""
     cut: bool = False
@@ -150,6 +149,7 @@ def _check_form(path: str, first: dict[str, object]) -> None:
 
 
 def _add(found: SamplesFile, record: BaseModel) -> None:
+    """Keeps a record. That a launch came to its end is checked for its form only."""
     if isinstance(record, Launch):
         found.launches.append(record)
         found.by_number.setdefault(record.launch, record)
@@ -161,5 +161,3 @@ def _add(found: SamplesFile, record: BaseModel) -> None:
         found.left.append(record)
     elif isinstance(record, Switch):
         found.switches.append(record)
-    elif isinstance(record, End):
-        found.ends.append(record)

@@ -30,7 +30,6 @@ class Value:
     high: float | None
     mean: float
     first: float | None
-    samples: int
     narrow: bool
     ranks: tuple[int, ...] = ()
 
@@ -172,7 +171,6 @@ def _value(key: Key, ranks: tuple[int, ...], points: Sequence[Point]) -> Value:
         high=one.median_high if one else max(medians),
         mean=statistics.median(point.mean for point in points),
         first=statistics.median(first) if (first := [p.first for p in points if p.first]) else None,
-        samples=sum(point.samples for point in points),
         narrow=all(point.narrow for point in points),
         ranks=ranks,
     )
