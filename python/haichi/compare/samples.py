@@ -40,11 +40,9 @@ def compare_sets(
     p = {key: each.p for key, each in told.items() if each.p is not None}
     corrected = dict(zip(p, significance.holm(list(p.values())), strict=True))
     points = [
-        _point(key, a, b, each, corrected.get(key), _band(noise, key, at_least))
+        _point(key, a, b, each, corrected.get(key), _band(noise, key, at_least), alpha)
         for key, each in told.items()
     ]
-    for point in points:
-        point.verdict = _verdict(point, alpha)
     return Comparison(
         a=a.side(),
         b=b.side(),
@@ -104,24 +102,27 @@ class _Told:
 
 
 def _told(a: Set, b: Set, keys: Sequence[Key]) -> dict[Key, _Told]:
-    whole, within, speeds = {}, {}, {}
+    whole: dict[Key, tuple[Values, Values]] = {}
+    within: dict[Key, tuple[Values, Values]] = {}
+    speeds: dict[Key, int] = {}
     for key in keys:
         of_a, of_b = np.array(a.medians[key]), np.array(b.medians[key])
         whole[key] = significance.without_far(of_a, of_b)
-        *within[key], speeds[key] = significance.within_speeds(of_a, of_b)
+        over_a, over_b, speeds[key] = significance.within_speeds(of_a, of_b)
+        within[key] = over_a, over_b
     p = _p_values(whole)
-    p_within = _p_values({key: (v[0], v[1]) for key, v in within.items() if speeds[key] > 1})
+    p_within = _p_values({key: sides for key, sides in within.items() if speeds[key] > 1})
     found = {}
     for key in keys:
         first, second = p.get(key), p_within.get(key, 1.0)
-        left, rest = whole[key], within[key]
         # Two tests of one point: either may come out by chance.
         tests = 2 if key in p_within else 1
         best = None if first is None else min(1.0, tests * min(first, second))
         by_speed = first is not None and second < first
-        used = (rest[0], rest[1]) if by_speed else left
-        far = 0 if by_speed else len(a.medians[key]) + len(b.medians[key]) - sum(map(len, left))
-        found[key] = _Told(*used, far, speeds[key], best)
+        used_a, used_b = within[key] if by_speed else whole[key]
+        launches = len(a.medians[key]) + len(b.medians[key])
+        far = 0 if by_speed else launches - len(used_a) - len(used_b)
+        found[key] = _Told(used_a, used_b, far, speeds[key], best)
     return found
 
 
@@ -146,11 +147,11 @@ def _band(noise: Set | None, key: Key, at_least: float) -> float:
 
 
 def _point(
-    key: Key, a: Set, b: Set, told: _Told, corrected: float | None, band: float
+    key: Key, a: Set, b: Set, told: _Told, corrected: float | None, band: float, alpha: float
 ) -> ComparedPoint:
-    """All but the verdict."""
     of_a, of_b = a.medians[key], b.medians[key]
-    interval = (None, None) if told.p is None else significance.ratio_interval(told.a, told.b)
+    ratio = significance.ratio(told.a, told.b)
+    interval = None if told.p is None else significance.ratio_interval(told.a, told.b)
     return ComparedPoint(
         name=key[0],
         place=key[1],
@@ -161,24 +162,30 @@ def _point(
         b_launches=len(of_b),
         far_out=told.far_out,
         speeds=told.speeds,
-        ratio=significance.ratio(told.a, told.b),
-        low=interval[0],
-        high=interval[1],
+        ratio=ratio,
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
         superiority=significance.superiority(told.a, told.b),
         p=told.p,
         p_corrected=corrected,
         band=band,
-        verdict="one launch",
+        verdict=_verdict(ratio, interval, corrected, band, alpha),
     )
 
 
-def _verdict(point: ComparedPoint, alpha: float) -> Verdict:
-    if point.low is None or point.high is None or point.p_corrected is None:
+def _verdict(
+    ratio: float,
+    interval: tuple[float, float] | None,
+    corrected: float | None,
+    band: float,
+    alpha: float,
+) -> Verdict:
+    if interval is None or corrected is None:
         return "one launch"
-    least, most = 1 / (1 + point.band), 1 + point.band
-    if point.p_corrected <= alpha and not least <= point.ratio <= most:
-        return "slower" if point.ratio > 1 else "faster"
-    return "same" if least <= point.low and point.high <= most else "unclear"
+    least, most = 1 / (1 + band), 1 + band
+    if corrected <= alpha and not least <= ratio <= most:
+        return "slower" if ratio > 1 else "faster"
+    return "same" if least <= interval[0] and interval[1] <= most else "unclear"
 
 
 def _notes(a: Set, b: Set) -> Iterator[str]:
