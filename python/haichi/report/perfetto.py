@@ -9,6 +9,7 @@ slices, too. Times are microseconds since the start that all ranks share.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
@@ -57,12 +58,12 @@ class Flow(TraceEvent):
 def trace(runs: Sequence[Run]) -> str:
     """One trace of all events of `runs`; the nodes of a second run follow those of the first."""
     events: list[TraceEvent] = []
-    process = FIRST_PROCESS
+    process, arrow_ids = FIRST_PROCESS, itertools.count()
     for run in runs:
         prefix = f"{run.facts.label}: " if len(runs) > 1 else ""
         events += _names(run.report, process, prefix)
         events += _slices(run.report, process)
-        events += _arrows(run.report, process, sum("id" in event for event in events) // 2)
+        events += _arrows(run.report, process, arrow_ids)
         process += len(run.report.placement.nodes)
     document = {
         "displayTimeUnit": "ms",
@@ -153,7 +154,7 @@ def _slice(
     }
 
 
-def _arrows(report: Report, process: int, first: int) -> Iterator[Flow]:
+def _arrows(report: Report, process: int, ids: Iterator[int]) -> Iterator[Flow]:
     """Two events of each message whose sender's and receiver's exchanges are both recorded."""
     exchanges = {
         (rank.rank, event.call, event.cycle): (rank, event)
@@ -161,7 +162,6 @@ def _arrows(report: Report, process: int, first: int) -> Iterator[Flow]:
         for event in rank.events
         if event.phase == "exchange"
     }
-    number = first
     for rank in report.ranks:
         for message in rank.messages:
             left = exchanges.get((rank.rank, message.call, message.cycle))
@@ -174,9 +174,9 @@ def _arrows(report: Report, process: int, first: int) -> Iterator[Flow]:
             if end < at:
                 continue  # the clocks of the two differ by more than the exchange takes
             args = {"bytes": message.bytes, "to": message.to}
+            number = next(ids)
             yield _end("s", number, at, rank, process, args)
             yield _end("f", number, end, came[0], process, args)
-            number += 1
 
 
 def _end(kind: str, number: int, at: float, rank: Rank, process: int, args: Args) -> Flow:
