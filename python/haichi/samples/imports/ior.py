@@ -43,11 +43,9 @@ def read(text: str) -> Output:
     tests = _list(_field(document, "tests"))
     tables, ranks, nodes = list[Table](), 0, 1
     for test in tests:
-        parameters = _field(test, "Parameters")
-        made = list(_tables(parameters, _list(_field(test, "Results"))))
-        tables += made
-        tasks = [int(_number(result, "numTasks")) for result in _results(test)]
-        ranks = max([ranks, *tasks])
+        results = _results(test)
+        tables += _tables(_field(test, "Parameters"), results)
+        ranks = max([ranks, *(int(_number(result, "numTasks")) for result in results)])
         nodes = max(nodes, int(_number(_field(test, "Options"), "nodes") or 1))
     if not tables:
         raise ReportError("has no results: did IOR come to its end?")
@@ -75,17 +73,16 @@ def _tables(parameters: Json, results: list[Json]) -> Iterator[Table]:
     api = _words(parameters, "api") or "IOR"
     collective = bool(_number(parameters, "collective"))
     own = bool(_number(parameters, "filePerProc"))
-    by_access: dict[tuple[str, int], list[tuple[float, int]]] = defaultdict(list)
-    for result in _results({"Results": results}):
+    by_access: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for result in results:
         rate = _number(result, "bwMiB") * MEBIBYTE
         size = int(_number(result, "xferKiB") * KIBIBYTE)
         tasks = int(_number(result, "numTasks")) or int(_number(parameters, "numTasks")) or 1
         if rate > 0 and size > 0:
-            by_access[_words(result, "access"), size].append((size * tasks / rate, tasks))
+            by_access[_words(result, "access"), size].append(size * tasks / rate)
     for (access, size), times in by_access.items():
         words = ["ior", api.lower(), access, *(["collective"] if collective else [])]
         words += ["file-per-process"] if own else []
-        seconds = tuple(time for time, _ in times)
         yield Table(
             "-".join(words),
             timed=f"{access} by {api}, {'collective' if collective else 'independent'}, "
@@ -93,7 +90,7 @@ def _tables(parameters: Json, results: list[Json]) -> Iterator[Table]:
             formula="transfer size × tasks ÷ bwMiB",
             who="all",
             over="slowest rank",
-            rows=[Row(size, sum(seconds) / len(seconds), len(seconds), seconds)],
+            rows=[Row(size, sum(times) / len(times), len(times), tuple(times))],
         )
 
 
