@@ -14,32 +14,10 @@ from haichi.samples.model import Point
 from haichi.samples.read import SamplesFile
 
 OF_POINTS = (
-    *(
-        "name",
-        "place",
-        "ranks",
-        "bytes",
-        "samples",
-        "batch",
-        "visits",
-        "buffers",
-        "start",
-        "statistic",
-    ),
-    *(
-        "median",
-        "median_low",
-        "median_high",
-        "narrow",
-        "p5",
-        "p95",
-        "p99",
-        "least",
-        "most",
-        "mean",
-        "first",
-    ),
-)
+    "name", "place", "ranks", "bytes", "samples", "batch", "visits", "buffers", "start",
+    "statistic", "median", "median_low", "median_high", "narrow", "p5", "p95", "p99", "least",
+    "most", "mean", "first",
+)  # fmt: skip
 OF_LAUNCHES = ("launch", "library", "under", "job_ranks", "started", "oversubscribed", "source")
 HEAD = ("file", *OF_LAUNCHES, "group", *OF_POINTS)
 MICROSECOND, MEGABYTE = 1e-6, 1e6

@@ -6,7 +6,7 @@ then function by function, and at the end how each figure came about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 
 from haichi.report.markup import Child, Markup, table, tag
@@ -14,8 +14,9 @@ from haichi.report.units import format_bytes, format_rate, format_seconds, plura
 from haichi.samples import chapters, pictures
 from haichi.samples.health import Health
 from haichi.samples.health_part import health_section
+from haichi.samples.model import Description
 from haichi.samples.odd import cautions, findings
-from haichi.samples.view import Job
+from haichi.samples.view import Job, Value
 
 JOBS = 4  # on a page
 POINTS = 6000  # of all jobs, in the tables at the end
@@ -237,9 +238,9 @@ def _formulas(job: Job, room: int) -> Markup:
     for group in groups:
         made = []
         for name in job.names(group):
-            values = [v for place in job.places(name) for v in job.curve(name, place)]
-            room -= len(values)
-            made.append(_formula(job, name, values if room > 0 else []))
+            curves = {place: job.curve(name, place) for place in job.places(name)}
+            room -= sum(map(len, curves.values()))
+            made.append(_formula(name, job.descriptions[name], curves if room > 0 else {}))
         if made:
             title = tag("summary", f"{group}: {plural(len(made), 'measurement')}")
             parts.append(tag("details", title, made))
@@ -253,20 +254,19 @@ def _formulas(job: Job, room: int) -> Markup:
     )
 
 
-def _formula(job: Job, name: str, values: Sequence[object]) -> Markup:
-    about = job.descriptions[name]
+def _formula(name: str, about: Description, curves: Mapping[str, Sequence[Value]]) -> Markup:
     lines = [
         f"{', '.join(about.functions)} (MPI 4.1, {about.section}): {about.timed}.",
         f"A sample is {about.sample}; {about.formula}; {about.start}; time of the {about.over}. "
         f"Buffers: {about.buffers}.",
     ]
     medians = []
-    for place in job.places(name) if values else ():
+    for place, values in curves.items():
         figures = ", ".join(
             f"{format_bytes(v.bytes)} {format_seconds(v.median)}"
             if v.bytes
             else format_seconds(v.median)
-            for v in job.curve(name, place)
+            for v in values
         )
         medians.append(tag("p", f"{place}: {figures}", cls="medians"))
     title = tag("summary", name)

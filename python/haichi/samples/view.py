@@ -45,9 +45,8 @@ class Value:
 
     def above(self, other: Value, factor: float) -> bool:
         """Whether it took `factor` times as long or longer, and the intervals are apart."""
-        if None in (self.low, other.high):
+        if self.low is None or other.high is None:
             return False
-        assert self.low is not None and other.high is not None
         return self.median >= factor * other.median and self.low > other.high
 
 
