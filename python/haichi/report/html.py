@@ -7,8 +7,6 @@ reader's light or dark setting (page.css).
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -16,7 +14,7 @@ from importlib import resources
 from haichi.report.findings import findings
 from haichi.report.gantt import DETAIL, CallEvents, gantt
 from haichi.report.html_choices import choices
-from haichi.report.markup import Child, Markup, table, tag
+from haichi.report.markup import Child, Markup, document, table, tag
 from haichi.report.model import Call, File, Report
 from haichi.report.summary import (
     CallGroup,
@@ -62,23 +60,8 @@ def page(runs: Sequence[Run], summary: Summary) -> str:
     """The whole page for one run, or for several with a comparison before them."""
     script = resources.files(__package__).joinpath("page.js").read_text("utf-8")
     style = resources.files(__package__).joinpath("page.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-        f"script-src 'sha256-{digest}'"
-    )
     several = len(runs) > 1
     title = f"haichi report: {len(runs)} runs" if several else runs[0].facts.command
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="generator", content=f"haichi {runs[0].report.haichi}"),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", title),
-        tag("style", Markup(style)),
-    )
     shown = runs[:RUNS]
     charts = max(CHARTS // len(shown), 1)
     drawn = len(shown) * (charts + several)
@@ -87,8 +70,8 @@ def page(runs: Sequence[Run], summary: Summary) -> str:
     if several:
         parts.append(_comparison(runs, shown, summary, detail))
     parts += [_run(run, charts, detail, several) for run in shown]
-    body = tag("body", tag("main", parts), _footer(runs), tag("script", Markup(script)))
-    return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
+    main, version = tag("main", parts), runs[0].report.haichi
+    return document(title, version, style, main, _footer(runs), script=script)
 
 
 def _footer(runs: Sequence[Run]) -> Markup:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 from collections.abc import Iterable
 from typing import TypeAlias
@@ -18,6 +20,7 @@ class Markup(str):
 Child: TypeAlias = "str | Iterable[Child] | None"
 Value = str | float | bool | None
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _VOID = {"meta", "link", "br", "hr", "rect", "line", "circle", "path"}
 
 
@@ -57,6 +60,26 @@ def tag(name: str, /, *children: Child, **attributes: Value) -> Markup:
     if not body and name in _VOID:
         return Markup(f"<{opening}/>")
     return Markup(f"<{opening}>{body}</{name}>")
+
+
+def document(title: str, haichi: str, style: str, *children: Child, script: str = "") -> str:
+    """A whole page by this version of haichi, which fetches nothing and runs `script` alone."""
+    policy = POLICY
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="generator", content=f"haichi {haichi}"),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", title),
+        tag("style", Markup(style)),
+    )
+    body = tag("body", children, tag("script", Markup(script)) if script else None)
+    return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
 
 
 def table(head: Iterable[Child], rows: Iterable[Iterable[Child]], cls: str = "") -> Markup:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 
-from haichi.report.markup import Child, Markup, table, tag
+from haichi.report.markup import Child, Markup, document, table, tag
 from haichi.report.units import format_bytes, format_rate, format_seconds, plural, printable
 from haichi.samples import chapters, pictures
 from haichi.samples.health import Health
@@ -21,7 +21,6 @@ from haichi.samples.view import Job, Value
 JOBS = 4  # on a page
 POINTS = 6000  # of all jobs, in the tables at the end
 SINGLE = (("barrier", "Barrier"), ("fence", "Fence alone"), ("file-open", "Opening a file"))
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def page(jobs: Sequence[Job], healths: Sequence[Health] = ()) -> str:
@@ -32,17 +31,6 @@ def page(jobs: Sequence[Job], healths: Sequence[Health] = ()) -> str:
         for package in ("haichi.report", "haichi.samples")
     ]
     shown, pairs = _paired(jobs)
-    title = f"What MPI does on {_machine(jobs[0])}"
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="generator", content=f"haichi {jobs[0].launch.haichi}"),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", title),
-        tag("style", Markup("".join(styles))),
-    )
     room = POINTS // len(shown[:JOBS])
     articles: list[Child] = [
         _job(job, pairs.get(id(job)), room, () if index else healths)
@@ -59,8 +47,8 @@ def page(jobs: Sequence[Job], healths: Sequence[Health] = ()) -> str:
         f"Made by haichi from {files}. Times are medians. KiB, MiB and GiB are powers of 1024, "
         "GB/s of 1000. Point at a dot to read its figure and its interval.",
     )
-    body = tag("body", tag("main", articles), footer)
-    return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
+    title, version = f"What MPI does on {_machine(jobs[0])}", jobs[0].launch.haichi
+    return document(title, version, "".join(styles), tag("main", articles), footer)
 
 
 def _paired(jobs: Sequence[Job]) -> tuple[list[Job], dict[int, Job]]:
