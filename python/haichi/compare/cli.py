@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from typer.core import TyperCommand
 
 from haichi import paths
@@ -18,7 +17,7 @@ from haichi.compare.samples import ALPHA, AT_LEAST, compare_sets
 from haichi.compare.sets import Set, measurement_of, read_set, two_sets
 from haichi.compare.show import print_comparison
 from haichi.report.load import ReportError
-from haichi.report.output import WIDTH_OF_FILES, write_text
+from haichi.report.output import console, write_text
 
 BAD_INPUT, SLOWER = 2, 1
 SAMPLES, PROGRAM = "Samples", "A program"
@@ -134,8 +133,7 @@ def compare(
     if as_json:
         sys.stdout.write(found.model_dump_json(by_alias=True, indent=2) + "\n")
     else:
-        width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-        print_comparison(Console(highlight=False, width=width), found, every=every)
+        print_comparison(console(), found, every=every)
     if found.of("slower"):
         raise typer.Exit(SLOWER)
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
-from rich.console import Console
 
 from haichi.fit.gather import gather
 from haichi.fit.model import NumberName, Profile
 from haichi.fit.profile import fit as make
 from haichi.fit.text import print_fit
 from haichi.report.load import ReportError
-from haichi.report.output import WIDTH_OF_FILES, write_text
+from haichi.report.output import console, write_text
 from haichi.samples.read import read
 
 BAD_INPUT = 2
@@ -78,8 +77,7 @@ def fit(
     except ReportError as error:
         sys.stderr.write(f"haichi fit: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
-    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    print_fit(Console(highlight=False, width=width), made)
+    print_fit(console(), made)
 
 
 def text_of(profile: Profile) -> str:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from haichi.report import html, perfetto
 from haichi.report.load import ReportError, load
 from haichi.report.logs import last_left
-from haichi.report.output import WIDTH_OF_FILES, write_text
+from haichi.report.output import console, write_text
 from haichi.report.summary import summarize
 from haichi.report.text import print_runs
 from haichi.report.units import printable
@@ -67,8 +66,7 @@ def report(
     if as_json:
         sys.stdout.write(summary.model_dump_json(by_alias=True, indent=2) + "\n")
     elif not html_file and not perfetto_file:
-        width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-        print_runs(Console(highlight=False, width=width), runs, summary)
+        print_runs(console(), runs, summary)
 
 
 def tell_of_later_logs(path: Path) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from haichi.report.choices import chosen, median_of, title, verdict
 from haichi.report.load import ReportError, load
 from haichi.report.model import Candidate, Collective, Report
-from haichi.report.output import WIDTH_OF_FILES
+from haichi.report.output import console
 from haichi.report.units import format_seconds, printable
 
 BAD_INPUT = 2
@@ -30,28 +30,27 @@ def explain(
 
     Exit code 2: a file could not be read.
     """
-    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    console = Console(highlight=False, width=width)
     try:
         reports = [load(path) for path in files]
     except ReportError as error:
         sys.stderr.write(f"haichi explain: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
+    out = console()
     for report in reports:
-        print_choices(console, report)
+        print_choices(out, report)
 
 
-def print_choices(console: Console, report: Report) -> None:
+def print_choices(out: Console, report: Report) -> None:
     """Prints every key of every communicator with its candidates."""
-    console.print(printable(report.program.command), style="bold")
+    out.print(printable(report.program.command), style="bold")
     if not report.collectives:
-        console.print("  no collective was haichi's to choose for (see collectives.enable)")
+        out.print("  no collective was haichi's to choose for (see collectives.enable)")
     for collective in report.collectives:
-        console.print()
-        console.print(f"{title(collective)}: [bold]{chosen(collective)}[/bold]")
-        console.print(f"  {verdict(collective)}")
+        out.print()
+        out.print(f"{title(collective)}: [bold]{chosen(collective)}[/bold]")
+        out.print(f"  {verdict(collective)}")
         if any(candidate.trials for candidate in collective.candidates):
-            console.print(_table(collective))
+            out.print(_table(collective))
 
 
 def _table(collective: Collective) -> Table:

@@ -1,4 +1,4 @@
-"""Where output goes: files that are written whole or not at all."""
+"""Where output goes: to a console, or to files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+from rich.console import Console
+
 from haichi.report.load import ReportError
 from haichi.report.units import format_bytes, printable
 
 WIDTH_OF_FILES = 200  # columns: where nobody sees the edge, no cell of a table is cut
+
+
+def console() -> Console:
+    """Standard output; where that is no terminal, as wide as files are."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_OF_FILES)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haichi.report.load import ReportError
-from haichi.report.output import WIDTH_OF_FILES, write_text
+from haichi.report.output import console, write_text
 from haichi.report.units import format_bytes, format_seconds, plural
 from haichi.samples.health_part import is_health, read_health
 from haichi.samples.odd import cautions, findings
@@ -41,30 +40,29 @@ def report_samples(files: Sequence[Path], html_file: Path | None, *, of_runs: bo
     if html_file:
         write_text(html_file, page(found, healths))
         return
-    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    console = Console(highlight=False, width=width)
+    out = console()
     for finding in (each for health in healths for each in health.findings):
-        console.print(f"- {finding.text}", markup=False, soft_wrap=True)
+        out.print(f"- {finding.text}", markup=False, soft_wrap=True)
     for job in found:
-        _print(console, job)
+        _print(out, job)
 
 
-def _print(console: Console, job: Job) -> None:
+def _print(out: Console, job: Job) -> None:
     launch = job.launch
     under = ", haichi underneath" if launch.under else ""
-    console.print(f"{job.library}{under}", markup=False, style="bold")
-    console.print(
+    out.print(f"{job.library}{under}", markup=False, style="bold")
+    out.print(
         f"{plural(launch.job_ranks, 'rank')} on {plural(len(launch.node_names), 'node')}, "
         f"{plural(len(job.values), 'point')}, started {launch.started}",
         markup=False,
     )
     for caution in cautions(job):
-        console.print(f"! {caution}", markup=False, soft_wrap=True)
-    console.print(_table(job))
+        out.print(f"! {caution}", markup=False, soft_wrap=True)
+    out.print(_table(job))
     found = findings(job)
-    console.print("What is odd here:" if found else "Nothing stands out.")
+    out.print("What is odd here:" if found else "Nothing stands out.")
     for finding in found:
-        console.print(f"- {finding.words}  [{finding.point}]", markup=False, soft_wrap=True)
+        out.print(f"- {finding.words}  [{finding.point}]", markup=False, soft_wrap=True)
 
 
 def _table(job: Job) -> Table:
