@@ -50,8 +50,10 @@ def report(
     Exit code 2: a file could not be read or written.
     """
     try:
-        if any(is_samples(path) or is_health(path) for path in files):
-            report_samples(files, html_file, of_runs=bool(perfetto_file or as_json))
+        healths = [path for path in files if is_health(path)]
+        rest = [path for path in files if path not in healths]
+        if healths or any(is_samples(path) for path in rest):
+            report_samples(rest, healths, html_file, of_runs=bool(perfetto_file or as_json))
             return
         runs, summary = summarize(files, [load(path) for path in files])
         for path in files:

@@ -12,18 +12,13 @@ from haichi.report.markup import Child, Markup, tag
 from haichi.report.units import format_bytes, format_seconds, plural, printable
 from haichi.samples import pictures
 from haichi.samples.health import Health, HealthAspect
+from haichi.samples.read import head
 from haichi.samples.view import Value
-
-HEAD_BYTES = 4096  # of a file, in which its form stands
 
 
 def is_health(path: Path) -> bool:
     """Whether a file seems to be of that form; False also for one that can't be read."""
-    try:
-        with path.open("rb") as file:
-            return b'"haichi.health/' in file.read(HEAD_BYTES)
-    except OSError:
-        return False
+    return b'"haichi.health/' in head(path)
 
 
 def read_health(path: Path) -> Health:
@@ -43,14 +38,14 @@ def read_health(path: Path) -> Health:
 def health_section(health: Health) -> Markup:
     """Its verdict in words, and each aspect's links."""
     many = plural(len(health.names), health.members.removesuffix("s"))
-    head = f"{many}, each compared with its peers, in {format_seconds(health.seconds)}: "
+    begin = f"{many}, each compared with its peers, in {format_seconds(health.seconds)}: "
     parts: list[Child] = [tag("h2", "Nodes and links")]
     if health.findings:
-        parts.append(tag("p", f"{head}what is slower than its peers:"))
+        parts.append(tag("p", f"{begin}what is slower than its peers:"))
         items = [tag("li", finding.text) for finding in health.findings]
         parts.append(tag("ol", items, cls="odd"))
     else:
-        parts.append(tag("p", f"{head}none is slower than its peers."))
+        parts.append(tag("p", f"{begin}none is slower than its peers."))
     parts += [_map(health, aspect) for aspect in health.aspects if aspect.links]
     return tag("section", parts)
 

@@ -15,7 +15,7 @@ from haichi.report.load import ReportError, first_problem
 from haichi.report.units import printable
 from haichi.samples.model import FORM, Description, End, Launch, Left, Point, Switch
 
-HEAD_BYTES = 4096  # of a file, in which its first line begins
+HEAD_BYTES = 4096  # of a file, in which its form stands
 _KINDS: dict[str, type[BaseModel]] = {
     "launch": Launch,
     "measurement": Description,
@@ -67,14 +67,19 @@ class SamplesFile:
         return dict(found)
 
 
-def is_samples(path: Path) -> bool:
-    """Whether a file seems to be of samples; False also for one that can't be read."""
+def head(path: Path) -> bytes:
+    """The first bytes of a file, among which its form stands; none of one that can't be read."""
     try:
         with path.open("rb") as file:
-            head = file.read(HEAD_BYTES).lstrip()
+            return file.read(HEAD_BYTES).lstrip()
     except OSError:
-        return False
-    return head.startswith(b"{") and b'"haichi.samples/' in head.partition(b"\n")[0]
+        return b""
+
+
+def is_samples(path: Path) -> bool:
+    """Whether a file seems to be of samples; False also for one that can't be read."""
+    first, _, _ = head(path).partition(b"\n")
+    return first.startswith(b"{") and b'"haichi.samples/' in first
 
 
 def read(path: Path) -> SamplesFile:

@@ -11,16 +11,18 @@ from rich.table import Table
 from haichi.report.load import ReportError
 from haichi.report.output import console, write_text
 from haichi.report.units import format_bytes, format_seconds, plural
-from haichi.samples.health_part import is_health, read_health
+from haichi.samples.health_part import read_health
 from haichi.samples.odd import cautions, findings
 from haichi.samples.page import page
 from haichi.samples.read import read
 from haichi.samples.view import Job, jobs
 
 
-def report_samples(files: Sequence[Path], html_file: Path | None, *, of_runs: bool) -> None:
-    """Writes the page of some samples files, or prints what they say. `of_runs`: something was
-    asked for that only reports of runs have.
+def report_samples(
+    samples: Sequence[Path], healths: Sequence[Path], html_file: Path | None, *, of_runs: bool
+) -> None:
+    """Writes the page of some samples files, with what `measure --health` wrote beside them, or
+    prints what they say. `of_runs`: something was asked for that only reports of runs have.
 
     Raises:
         ReportError: a file can't be read, or the page not written; or `of_runs`.
@@ -30,18 +32,17 @@ def report_samples(files: Sequence[Path], html_file: Path | None, *, of_runs: bo
             "--json and --perfetto are for reports of runs; samples are JSON lines already, and "
             "--html makes their page"
         )
-    healths = [read_health(path) for path in files if is_health(path)]
-    samples = [path for path in files if not is_health(path)]
+    links = [read_health(path) for path in healths]
     if not samples:
-        raise ReportError(f"{files[0]}: stands beside samples on their page; name those too")
+        raise ReportError(f"{healths[0]}: stands beside samples on their page; name those too")
     found = [job for job in jobs([read(path) for path in samples]) if job.values]
     if not found:
         raise ReportError(f"{samples[0]}: has no point yet; measure longer, or go on with --resume")
     if html_file:
-        write_text(html_file, page(found, healths))
+        write_text(html_file, page(found, links))
         return
     out = console()
-    for finding in (each for health in healths for each in health.findings):
+    for finding in (each for health in links for each in health.findings):
         out.print(f"- {finding.text}", markup=False, soft_wrap=True)
     for job in found:
         _print(out, job)
