@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import statistics
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -129,7 +130,7 @@ def _description(output: Output, table: Table) -> Description:
 
 def _point(table: Table, row: Row) -> Point:
     ordered = sorted(row.all)
-    median = _middle(ordered) if ordered else row.seconds
+    median = statistics.median(ordered) if ordered else row.seconds
     return Point(
         kind="point",
         launch=1,
@@ -156,8 +157,3 @@ def _point(table: Table, row: Row) -> Point:
         counts=[],
         raw=list(row.all) or None,
     )
-
-
-def _middle(ordered: Sequence[float]) -> float:
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
