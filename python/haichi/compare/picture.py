@@ -11,7 +11,7 @@ from html import escape
 from haichi import chart
 from haichi.compare.model import ComparedPoint, Comparison, Verdict
 from haichi.compare.show import headline
-from haichi.report.units import format_bytes, printable
+from haichi.report.units import format_bytes, printable, shortened
 
 ROWS = 60
 ROW, LEFT, WIDTH, TOP, BOTTOM = 20, 270, 560, 78, 40
@@ -100,8 +100,7 @@ def _legend() -> list[str]:
 
 
 def _row(axis: _Axis, y: int, key: tuple[str, str], points: Sequence[ComparedPoint]) -> list[str]:
-    name = printable(f"{key[0]}, {key[1]}")
-    name = name if len(name) <= 40 else name[:39] + "…"
+    name = shortened(printable(f"{key[0]}, {key[1]}"), 40)
     middle = y + ROW / 2
     band = max(point.band for point in points)
     low, high = axis.x(1 / (1 + band)), axis.x(1 + band)

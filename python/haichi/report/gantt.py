@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from haichi.report.markup import Markup, number, tag
 from haichi.report.model import Call, Event, PhaseName, Report
 from haichi.report.summary import PHASES, accesses_beside_exchange
-from haichi.report.units import format_bytes, format_seconds, printable, second_unit
+from haichi.report.units import format_bytes, format_seconds, printable, second_unit, shortened
 
 WIDTH = 1060
 GUTTER = 132
@@ -273,7 +273,7 @@ class _Chart:
     def _node_label(self, node: int, y: float) -> Markup:
         shown = sum(1 for rank in self.ranks if self.node_of[rank] == node)
         name = printable(self.report.placement.name_of(node))
-        short = name if len(name) <= 11 else name[:10] + "…"
+        short = shortened(name, 11)
         return tag(
             "g",
             tag("title", f"node {node}: {name}"),

@@ -18,6 +18,7 @@ from haichi.report.units import (
     format_seconds,
     printable,
     second_unit,
+    shortened,
 )
 
 MATRIX_NODES = 32  # larger matrices are summed up in blocks of nodes
@@ -110,7 +111,7 @@ class _Matrix:
         for index, name in enumerate(self.names):
             if index % every:
                 continue
-            short = name if len(name) <= 12 else name[:11] + "…"
+            short = shortened(name, 12)
             fits = len(short) * 8 <= self.cell * every
             x, y = self.LEFT + self._at(index), self.TOP + self._at(index) + 4
             column = short if fits else str(index * self.block)
@@ -232,7 +233,7 @@ def comparison(runs: Sequence[RunSummary]) -> Markup:
     for index, run in enumerate(runs):
         y = top + index * step + (step - bar) / 2
         long = run.seconds / longest * room
-        name = run.label if len(run.label) <= 28 else run.label[:27] + "…"
+        name = shortened(run.label, 28)
         words = format_seconds(run.seconds)
         if index and run.ratio_to_first is not None:
             words += f" ({run.ratio_to_first:.2f} × the first)"

@@ -58,6 +58,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def shortened(text: str, most: int) -> str:
+    """`text`, cut to `most` characters where it is longer, with `…` at its end then."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def printable(text: str) -> str:
     """`text` on one line, without characters that steer a terminal or that UTF-8 cannot hold."""
     return "".join(

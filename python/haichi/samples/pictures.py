@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from haichi.report.markup import Markup, tag
 from haichi.report.svg import HEATS
-from haichi.report.units import format_rate, format_seconds, plural, printable
+from haichi.report.units import format_rate, format_seconds, plural, printable, shortened
 from haichi.samples.model import Launch
 from haichi.samples.view import Job, Value
 
@@ -109,8 +109,7 @@ def bars(title: str, values: Sequence[tuple[str, Value]]) -> Markup | None:
         parts.append(tag("line", x1=x(tick), x2=x(tick), y1=top, y2=height - 4, cls="grid"))
     for index, (name, value) in enumerate(shown):
         y = top + row * index
-        name = printable(name)
-        text = name if len(name) <= 36 else name[:35] + "…"
+        text = shortened(printable(name), 36)
         parts += [
             tag("text", text, x=left - 8, y=y + 15, text_anchor="end", cls="name"),
             tag("rect", x=left, y=y + 4, width=max(x(value.median) - left, 1), height=row - 8,
@@ -172,7 +171,7 @@ def heat(
     parts = [tag("text", title, x=0, y=14, cls="caption")]
     for key, name in labels.items():
         at = place[key] * cell + cell / 2
-        text = name if len(name) <= 12 else name[:11] + "…"
+        text = shortened(name, 12)
         if cell >= 14 or place[key] % 4 == 0:
             parts.append(
                 tag("text", text, x=left - 6, y=top + at + 4, text_anchor="end", cls="node")

@@ -14,7 +14,7 @@ from haichi.report.html import page
 from haichi.report.load import load
 from haichi.report.summary import Run, Summary, group_calls, joined_files, summarize
 from haichi.report.text import print_runs
-from haichi.report.units import format_bytes, format_seconds, printable
+from haichi.report.units import format_bytes, format_seconds, printable, shortened
 from rich.console import Console
 
 Load = Callable[..., tuple[list[Run], Summary]]
@@ -240,3 +240,8 @@ def test_ranks_that_are_not_listed_count(write: Callable[..., Path]) -> None:
     assert report.access_bytes() == 1234
     assert "<svg" in page([run], summary)
     assert perfetto.trace([run])
+
+
+def test_a_name_is_cut_where_it_is_too_long() -> None:
+    assert shortened("node0", 5) == "node0"
+    assert shortened("node01", 5) == "node…"
