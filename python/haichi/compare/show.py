@@ -57,7 +57,7 @@ def _side(side: Side) -> str:
     files = side.files[0] if len(side.files) == 1 else f"{side.files[0]} … {side.files[-1]}"
     under = ", haichi on and off" if len(side.under) > 1 else ", under haichi" * side.under[0]
     libraries = " and ".join(library.partition(",")[0] for library in side.libraries)
-    launches = "1 launch" if side.launches == 1 else f"{side.launches} launches"
+    launches = plural(side.launches, "launch", "launches")
     return f"{launches} of {libraries}{under}; {files}"
 
 

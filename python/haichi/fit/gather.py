@@ -37,9 +37,9 @@ class Estimate:
 
     def said(self) -> str:
         """How much it rests on, in words."""
-        launches = "launch" if self.launches == 1 else "launches"
+        launches = plural(self.launches, "launch", "launches")
         which = "the least of " if self.least else ""
-        return f"{which}{plural(self.samples, 'sample')} of {self.launches} {launches}"
+        return f"{which}{plural(self.samples, 'sample')} of {launches}"
 
 
 Curve = dict[int, Estimate]  # by size

@@ -53,9 +53,9 @@ def format_share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.0f} %" if whole > 0 else "-"
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 rank`, `2 ranks`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, many: str = "") -> str:
+    """`1 rank`, `2 ranks`; `many` is the plural of a noun that an s does not make."""
+    return f"{count} {noun if count == 1 else many or noun + 's'}"
 
 
 def shortened(text: str, most: int) -> str:
