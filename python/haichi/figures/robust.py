@@ -5,7 +5,6 @@ Its medians beside 8 and 15 processes that compute without an end, over those be
 
 from __future__ import annotations
 
-import multiprocessing
 import statistics
 import tempfile
 from collections.abc import Iterator
@@ -53,6 +52,8 @@ def command(
 @contextmanager
 def busy(count: int) -> Iterator[None]:
     """Beside so many processes that take all the processor time they get."""
+    import multiprocessing  # which takes time to load, and no other command needs it
+
     made = [multiprocessing.get_context("fork").Process(target=_compute) for _ in range(count)]
     try:
         for process in made:
