@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import get_args
+from typing import TypedDict, get_args
 
 from haichi.fit import hockney
 from haichi.fit.gather import Curve, Gathered
@@ -57,10 +57,29 @@ def ping_pongs(found: Gathered) -> dict[Place, Fitted]:
     fitted = {}
     for place in PLACES:
         if curve := found.pair(PING_PONG, place):
-            seconds = [each.value for each in curve.values()]
+            columns = _columns(curve)
             widths = [(each.high - each.low) / 2 / each.value for each in curve.values()]
-            fitted[place] = Fitted(place, curve, hockney.pieces(list(curve), seconds, widths))
+            lines = hockney.pieces(columns["bytes"], columns["seconds"], widths)
+            fitted[place] = Fitted(place, curve, lines)
     return fitted
+
+
+class _Columns(TypedDict):
+    """What every curve by size has in a profile."""
+
+    bytes: list[int]
+    seconds: list[float]
+    low: list[float]
+    high: list[float]
+
+
+def _columns(curve: Curve) -> _Columns:
+    return {
+        "bytes": list(curve),
+        "seconds": [each.value for each in curve.values()],
+        "low": [each.low for each in curve.values()],
+        "high": [each.high for each in curve.values()],
+    }
 
 
 def place_curve(fitted: Fitted) -> PlaceCurve:
@@ -80,10 +99,7 @@ def place_curve(fitted: Fitted) -> PlaceCurve:
     return PlaceCurve(
         name=PING_PONG,
         place=fitted.place,
-        bytes=sizes,
-        seconds=fitted.seconds,
-        low=[each.low for each in fitted.curve.values()],
-        high=[each.high for each in fitted.curve.values()],
+        **_columns(fitted.curve),
         pieces=made,
         switches=[sizes[line.last] for line in lines[:-1]],
     )
@@ -96,10 +112,7 @@ def collectives(found: Gathered) -> list[CollectiveCurve]:
             name=name,
             ranks=job.ranks,
             nodes=job.nodes,
-            bytes=list(curve),
-            seconds=[each.value for each in curve.values()],
-            low=[each.low for each in curve.values()],
-            high=[each.high for each in curve.values()],
+            **_columns(curve),
         )
         for (name, job), curve in sorted(found.jobs.items())
         if name in COLLECTIVES
