@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
-from haichi.report.model import Form
+from haichi.report.model import Form, Seconds
 
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # in the unit that its name says
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Place = Literal["core", "numa", "node", "network"]
 NumberName = Literal[
@@ -70,13 +70,9 @@ class Signature(Part):
 class Number(Part):
     """A number of `haichi.machine/1`, in the unit that its name ends in."""
 
-    value: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(description="Of the number.")
-    low: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        None, description="Lower end of its interval."
-    )
-    high: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        None, description="Upper end of its interval."
-    )
+    value: Amount = Field(description="Of the number.")
+    low: Amount | None = Field(None, description="Lower end of its interval.")
+    high: Amount | None = Field(None, description="Upper end of its interval.")
     from_: str = Field(alias="from", description="Where it comes from, in words.")
 
 
@@ -183,12 +179,8 @@ class CopyCurve(Part):
 class ReadWrite(Part):
     """A figure for reading and one for writing."""
 
-    read: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        None, description="For reading."
-    )
-    write: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        None, description="For writing."
-    )
+    read: Amount | None = Field(None, description="For reading.")
+    write: Amount | None = Field(None, description="For writing.")
 
 
 class StorageCosts(Part):
