@@ -72,6 +72,12 @@ def _smallest(curve: Curve) -> tuple[int, Estimate] | None:
     return min(curve.items(), default=None)
 
 
+def _less(time: Estimate, ns: float, words: str) -> Number:
+    """What is left of a time, in ns, without what others are known to take of it."""
+    value, low, high = (max(each * NANO - ns, 0) for each in (time.value, time.low, time.high))
+    return Number(value=value, low=low, high=high, from_=words)
+
+
 def _processor(result: Numbers, found: Gathered, fitted: Fitted | None) -> None:
     """The calls' own times, of 200 in a row."""
     names: tuple[tuple[NumberName, str], ...] = (
@@ -86,15 +92,13 @@ def _processor(result: Numbers, found: Gathered, fitted: Fitted | None) -> None:
             _lack(result, name, f"no samples of {measurement}{where}")
             continue
         size, time = smallest
-        low, value, high = (each * NANO for each in (time.low, time.value, time.high))
         words = f"{measurement} at {fitted.place}, {size} B: {time.said()}"
+        less = 0.0
         if name == "match_ns" and (posted := result.made.get("receive_ns")):
             # MPI_Recv posts, too.
-            low = max(low - posted.value, 0)
-            value = max(value - posted.value, 0)
-            high = max(high - posted.value, 0)
+            less = posted.value
             words += "; less receive_ns"
-        result.made[name] = Number(value=value, low=low, high=high, from_=words)
+        result.made[name] = _less(time, less, words)
     if fitted:
         _bound_work(result, fitted)
 
@@ -127,13 +131,9 @@ def _latency(result: Numbers, name: NumberName, fitted: Fitted | None, where: st
     own: tuple[NumberName, ...] = ("send_ns", "match_ns")
     work = [each for each in own if each in result.made]
     less = sum(result.made[each].value for each in work)
-    result.made[name] = Number(
-        value=max(time.value * NANO - less, 0),
-        low=max(time.low * NANO - less, 0),
-        high=max(time.high * NANO - less, 0),
-        from_=f"{PING_PONG} at {fitted.place}, {size} B: {time.said()}; "
-        + (f"less {' and '.join(work)}" if work else "with the ranks' own work"),
-    )
+    words = f"less {' and '.join(work)}" if work else "with the ranks' own work"
+    words = f"{PING_PONG} at {fitted.place}, {size} B: {time.said()}; {words}"
+    result.made[name] = _less(time, less, words)
 
 
 def _rate(fitted: Fitted) -> Number | None:
