@@ -27,10 +27,10 @@ from haichi.figures.model import Claim, Environment
 from haichi.figures.patterns import Hpio
 from haichi.figures.places import OnLab
 from haichi.figures.trial import Program, Variant
-from haichi.fit.cli import text_of
 from haichi.fit.gather import gather
-from haichi.fit.profile import fit
+from haichi.fit.profile import fit, text_of
 from haichi.report.model import Collective
+from haichi.report.output import write_text
 from haichi.samples.read import read
 
 NODES, PER_NODE = 4, 4
@@ -102,7 +102,7 @@ def measure_profile(
 
     Raises:
         mpi.Missing: the suite is not built, or it fails.
-        ReportError: what it wrote makes no profile.
+        ReportError: what it wrote makes no profile, or that cannot be written.
     """
     program = str(programs.built(paths.program(f"haichi-measure-{which.family}")))
     samples = []
@@ -120,7 +120,7 @@ def measure_profile(
     found = gather([read(each) for each in samples], any_launch=True, least=True)
     made = fit(found, [each.name for each in samples], "the lab", {}, "crossbar")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text_of(made.profile))
+    write_text(file, text_of(made.profile))
 
 
 def run(

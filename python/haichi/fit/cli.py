@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, get_args
@@ -10,8 +9,9 @@ from typing import Annotated, get_args
 import typer
 
 from haichi.fit.gather import gather
-from haichi.fit.model import NumberName, Profile
+from haichi.fit.model import NumberName
 from haichi.fit.profile import fit as make
+from haichi.fit.profile import text_of
 from haichi.fit.text import print_fit
 from haichi.report.load import ReportError
 from haichi.report.output import console, write_text
@@ -78,21 +78,6 @@ def fit(
         sys.stderr.write(f"haichi fit: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
     print_fit(console(), made)
-
-
-def text_of(profile: Profile) -> str:
-    """A profile as its file has it."""
-    document = profile.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return json.dumps(_rounded(document), indent=1, ensure_ascii=False) + "\n"
-
-
-def _rounded(value: object) -> object:
-    """With as many digits as a measured number can have."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
-    return [_rounded(each) for each in value] if isinstance(value, list) else value
 
 
 def _given(texts: list[str]) -> tuple[dict[NumberName, float], str]:

@@ -1,8 +1,9 @@
-"""A profile made of what was gathered."""
+"""A profile made of what was gathered, and its file."""
 
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -100,3 +101,18 @@ def _name(signature: Signature) -> str:
     many = f"{len(nodes)} nodes ({nodes[0]} to {nodes[-1]})" if len(nodes) > 1 else nodes[0]
     library = " ".join((signature.library or "").split())
     return f"{many}, {signature.processor or 'processor not known'}, {library}"
+
+
+def text_of(profile: Profile) -> str:
+    """A profile as its file has it."""
+    document = profile.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return json.dumps(_rounded(document), indent=1, ensure_ascii=False) + "\n"
+
+
+def _rounded(value: object) -> object:
+    """With as many digits as a measured number can have."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list) else value
