@@ -20,7 +20,8 @@ from haichi.fit.model import Place
 
 FACTS = Path(__file__).with_name("paper_001.csv")
 TABLE_2_SIZES = (1020, 1024, 1028, 204796, 204800, 204804)
-SWITCHES = (1024, 204800)  # section 3.1: the last eager size, the first of a single copy
+# Section 3.1: up to 1 KB eager, from 200 KB one copy; the sizes of Table 2 before and after.
+SWITCHES = ((1024, 1028), (204796, 204800))
 TRANS7_BYTES, TRANS7_EXCHANGES = 6150 << 10, 2400  # section 3.7
 CALLS = {
     "MPI_Send": "call-send",
@@ -124,7 +125,7 @@ def _switches(paper: dict[tuple[str, str], float], fitted: dict[Place, Fitted]) 
         "place",
         *("between", "and bytes", "times the time"),
     )
-    for last, first in ((1024, 1028), (204796, 204800)):
+    for last, first in SWITCHES:
         for place, where in (("node", "intra"), ("network", "inter")):
             times = [
                 paper["Table 2", f"MPI_Send;bytes={size};local_{where}"] for size in (last, first)
