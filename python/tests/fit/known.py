@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import synthetic_samples
+from synthetic_samples import Record
 
 Time = Callable[[int], float]  # seconds of a size
 
@@ -81,72 +83,22 @@ class Noise:
         return values
 
 
-def launch(number: int = 1, **changes: Any) -> dict[str, Any]:
+def launch(number: int = 1, **changes: Any) -> Record:
     """The first record of a launch: two ranks on one node."""
-    record: dict[str, Any] = {
-        "schema": "haichi.samples/1",
-        "kind": "launch",
-        "launch": number,
-        "haichi": "0.1.0",
-        "started": "2026-11-27T01:00:00Z",
+    known = {
         "library": "Known MPI 1.0",
-        "mpi": "4.0",
-        "compiled_for": "4.0",
-        "job_ranks": 2,
         "node_names": ["a"],
-        "nodes_of_ranks": [0, 0],
-        "binding": [],
-        "bound_by_haichi": True,
-        "host_cores": [2, 2],
-        "oversubscribed": False,
-        "reference": True,
-        "under": False,
-        "tuning": {},
-        "kernel": "Linux",
         "processor": "known",
-        "governor": "",
-        "load": "0.00",
         "directory": "/scratch",
         "file_system": "ext4",
-        "cgroup_cpu": "",
-        "cgroup_memory": "",
-        "init_seconds": 0.1,
-        "clock": "CLOCK_MONOTONIC",
-        "clock_cost": 2.5e-8,
-        "clock_resolution": 1e-9,
-        "wtime_cost": 2.5e-8,
-        "wtime_resolution": 1e-9,
-        "seed": 1,
-        "within": 0.02,
     }
-    return record | changes
+    return synthetic_samples.launch(number, **known | changes)
 
 
-def point(name: str, place: str, size: int, median: float, number: int = 1) -> dict[str, Any]:
+def point(name: str, place: str, size: int, median: float, number: int = 1) -> Record:
     """A point whose median is known to a hundredth."""
-    return {
-        "kind": "point",
-        "launch": number,
-        "name": name,
-        "place": place,
-        "bytes": size,
-        "samples": 100,
-        "batch": 1,
-        "visits": 2,
-        "median": median,
-        "median_low": median * 0.995,
-        "median_high": median * 1.005,
-        "narrow": True,
-        "p5": median * 0.95,
-        "p95": median * 1.1,
-        "p99": median * 1.2,
-        "least": median * 0.9,
-        "most": median * 2,
-        "mean": median * 1.05,
-        "first": median * 3,
-        "bins": [1],
-        "counts": [100],
-    }
+    ends = {"median_low": median * 0.995, "median_high": median * 1.005}
+    return synthetic_samples.point(median, name, size, place, number, **ends)
 
 
 def curve(
@@ -156,7 +108,7 @@ def curve(
     time: Time,
     number: int = 1,
     noise: Noise | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Record]:
     """The points of a measurement."""
     sizes = list(sizes)
     medians = (noise or Noise()).measured([time(size) for size in sizes])
@@ -166,7 +118,6 @@ def curve(
     ]
 
 
-def write(path: Path, *records: dict[str, Any]) -> Path:
+def write(path: Path, *records: Record) -> Path:
     """A samples file of the records."""
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return synthetic_samples.write(path, records)
