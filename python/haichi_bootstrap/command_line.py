@@ -213,13 +213,14 @@ def _set_up_for(name: str, arguments: list[str]) -> None:
     """The demo is built first, always; what reads files needs .venv alone; the others are built
     only where nothing is yet, so that they start at once."""
     of_files = name == "compare" and "--" not in arguments
-    if of_files or (name == "figures" and "a-a" in arguments):
+    compares = of_files or (name == "figures" and "a-a" in arguments)
+    if compares and not (environments.tools_ready() and environments.comparing_ready()):
         with building.alone():
             if not environments.tools_ready():
                 building.set_up_python()
             environments.provide_comparing()
-        if of_files:
-            return
+    if of_files:
+        return
     if name in ("report", "explain", "export", "import", "fit"):
         if not environments.tools_ready():
             with building.alone():

@@ -16,7 +16,7 @@ from pathlib import Path
 from haichi_bootstrap import packages, paths, shell
 
 STAMP = "haichi-stamp"
-COMPARE_STAMP = "haichi-stamp-compare"
+COMPARE_FILE, COMPARE_STAMP = "compare.txt", "haichi-stamp-compare"
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ def provide_tools() -> None:
 def provide_comparing() -> None:
     """What comparing samples needs, into .venv, which is there. With a stamp of its own: nothing
     that is built depends on it."""
-    file, stamp = paths.REQUIREMENTS / "compare.txt", paths.TOOLS / COMPARE_STAMP
-    if stamp.exists() and stamp.read_text() == file.read_text():
+    if comparing_ready():
         return
+    file = paths.REQUIREMENTS / COMPARE_FILE
     _refuse_a_link(paths.TOOLS)
     shell.step("pip install into .venv", f"what comparing samples needs, as pinned in {file.name}")
     _pip_install(paths.TOOLS, [file])
-    stamp.write_text(file.read_text())
+    (paths.TOOLS / COMPARE_STAMP).write_text(file.read_text())
 
 
 def _provide(environment: Environment) -> None:
@@ -176,3 +176,9 @@ def ready() -> bool:
 def tools_ready() -> bool:
     """Whether .venv is."""
     return fits(_tools())
+
+
+def comparing_ready() -> bool:
+    """Whether .venv has what comparing samples needs."""
+    stamp = paths.TOOLS / COMPARE_STAMP
+    return stamp.exists() and stamp.read_text() == (paths.REQUIREMENTS / COMPARE_FILE).read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -120,6 +121,34 @@ def test_the_commands_handed_on_are_those_of_the_python_package() -> None:
     )
     for name in command_line.FORWARDED:
         assert f" {name} " in done.stdout, f"python -m haichi has no command {name}"
+
+
+def test_comparing_samples_sets_up_only_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It neither waits for who builds meanwhile nor writes to the checkout."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(paths, "BUILD", tmp_path / "file" / "build")  # nobody can make it
+    monkeypatch.setattr(paths, "TOOLS", tmp_path / "venv")
+    paths.TOOLS.mkdir()
+    tools, comparing = (
+        paths.TOOLS / stamp for stamp in (environments.STAMP, environments.COMPARE_STAMP)
+    )
+    tools.write_text(json.dumps(environments._stamp_of(environments._tools())))
+    wanted = (paths.REQUIREMENTS / "compare.txt").read_text()
+    comparing.write_text(wanted)
+    command_line._set_up_for("compare", ["a.jsonl", "b.jsonl"])
+
+    comparing.write_text(wanted + "another==1\n")
+    with pytest.raises(shell.Stop, match="cannot write to"):
+        command_line._set_up_for("compare", ["a.jsonl", "b.jsonl"])
+    comparing.unlink()
+    with pytest.raises(shell.Stop, match="cannot write to"):
+        command_line._set_up_for("compare", ["a.jsonl", "b.jsonl"])
+    comparing.write_text(wanted)
+    tools.unlink()
+    with pytest.raises(shell.Stop, match="cannot write to"):
+        command_line._set_up_for("compare", ["a.jsonl", "b.jsonl"])
 
 
 def test_output_of_a_program_goes_to_the_log_and_time_is_bounded(tmp_path: Path) -> None:
