@@ -16,11 +16,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from haichi import jobs, mpi, paths
+from haichi import mpi
 from haichi.compare import significance
 from haichi.compare.samples import compare_sets
 from haichi.compare.sets import Set, read_set
-from haichi.figures import record
+from haichi.figures import record, suite
 from haichi.figures.command import (
     BAD_INPUT,
     INVALID,
@@ -68,18 +68,13 @@ def command(
 
 
 def _launch(library: mpi.Mpi, launches: int, seconds: float, folder: str) -> None:
-    abi = "openmpi" if library.family == "openmpi" else "mpich"
     progress: Progress = progress_on_errors()
-    program = paths.program(f"haichi-measure-{abi}")
     for number in range(launches):
         progress(f"{number + 1}/{launches}  {library.label}")
-        file = str(Path(folder) / f"{number:03}.jsonl")
         # Another order of points each time, as that of the launch before would be no chance.
-        words = [str(program), *WHAT, "--budget", str(seconds), "--seed", str(number + 1)]
-        line, env = mpi.local_command(library, 2, [*words, "--out", file], {})
-        done = jobs.run(line, env, timeout=60 + 10 * seconds)
-        if done.code:
-            raise mpi.Missing(f"launch {number + 1}: {done.how}: {done.err.strip()[-300:]}")
+        words = [*WHAT, "--seed", str(number + 1)]
+        file = Path(folder) / f"{number:03}.jsonl"
+        suite.measure(library, 2, words, seconds, file, beyond=suite.BEYOND_BUDGET + 9 * seconds)
 
 
 def measure(pool: Set, trials: int, slower: float, seed: int) -> dict[str, float]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from haichi import jobs, mpi, paths
-from haichi.figures import paper_001
+from haichi import mpi, paths
+from haichi.figures import paper_001, suite
 from haichi.fit.gather import Gathered, gather
-from haichi.programs import built
 from haichi.report.units import plural
 from haichi.samples.read import read
-
-BEYOND_BUDGET = 60.0  # seconds: to start, to end, and for what is under way when it is over
 
 
 def measured(
@@ -31,7 +28,7 @@ def measured(
     Raises:
         mpi.Missing: the program is not built, or a run fails.
     """
-    program = built(paths.program(f"haichi-measure-{found.family}"))
+    suite.program(found)  # before the samples of last time are taken away
     paths.empty_folder(folder)
     files = []
     runs = [*paper_001.RUNS] * launches
@@ -39,13 +36,8 @@ def measured(
     for number, run in enumerate(runs, 1):
         file = folder / f"samples-{number}.jsonl"
         say(f"{number}/{len(runs)}  {', '.join(run[0][:3])}, … ({share:.0f} s)")
-        words = [str(program), *paper_001.words_of(run), "--budget", f"{share:g}"]
-        # What is shown here is labelled by its ranks; nobody holds it against other files.
-        words += ["--out", str(file), "--directory", str(folder)]
-        argv, env = mpi.local_command(found, ranks, words, {})
-        done = jobs.run(argv, env, timeout=share + BEYOND_BUDGET)
-        if done.timed_out or not file.exists():
-            raise mpi.Missing(f"{found.label}, haichi measure: {done.how}: {done.last_error}")
+        words = [*paper_001.words_of(run), "--directory", str(folder)]
+        suite.measure(found, ranks, words, share, file, partial=True)
         files.append(file)
     return files
 

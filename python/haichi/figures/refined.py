@@ -20,8 +20,8 @@ from typing import Annotated
 
 import typer
 
-from haichi import jobs, mpi, paths
-from haichi.figures import record
+from haichi import mpi
+from haichi.figures import record, suite
 from haichi.figures.command import (
     INVALID,
     choose,
@@ -126,15 +126,8 @@ def error_of(at: Size, curve: Sequence[Size]) -> tuple[float, float]:
 def _run(
     library: mpi.Mpi, folder: Path, words: list[str], seconds: float
 ) -> tuple[list[Point], list[Switch]]:
-    abi = "openmpi" if library.family == "openmpi" else "mpich"
     file = folder / "samples.jsonl"
-    file.unlink(missing_ok=True)
-    program = str(paths.program(f"haichi-measure-{abi}"))
-    words = [program, *words, "--budget", str(seconds), "--out", str(file)]
-    line, env = mpi.local_command(library, 2, words, {})
-    done = jobs.run(line, env, timeout=60 + 5 * seconds)
-    if done.code:
-        raise mpi.Missing(f"haichi measure: {done.how}: {done.err.strip()[-300:]}")
+    suite.measure(library, 2, words, seconds, file, beyond=suite.BEYOND_BUDGET + 4 * seconds)
     try:
         found = read(file)
     except ReportError as error:

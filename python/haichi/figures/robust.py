@@ -14,8 +14,8 @@ from typing import Annotated
 
 import typer
 
-from haichi import jobs, mpi, paths
-from haichi.figures import record
+from haichi import mpi
+from haichi.figures import record, suite
 from haichi.figures.command import (
     INVALID,
     choose,
@@ -86,16 +86,12 @@ def measure(library: mpi.Mpi, rounds: int, seconds: float) -> dict[str, list[dic
 
 
 def _run(library: mpi.Mpi, seconds: float) -> dict[Key, float]:
-    abi = "openmpi" if library.family == "openmpi" else "mpich"
     sizes = [word for size in SIZES for word in ("--size", str(size))]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "samples.jsonl"
-        words = [str(paths.program(f"haichi-measure-{abi}")), *NAMES, *sizes]
-        words += ["--budget", str(seconds), "--out", str(file)]
-        line, env = mpi.local_command(library, 2, words, {})
-        done = jobs.run(line, env, timeout=60 + 10 * seconds)
-        if done.code:
-            raise mpi.Missing(f"haichi measure: {done.how}: {done.err.strip()[-300:]}")
+        suite.measure(
+            library, 2, [*NAMES, *sizes], seconds, file, beyond=suite.BEYOND_BUDGET + 9 * seconds
+        )
         try:
             return {(each.name, each.place, each.bytes): each.median for each in read(file).points}
         except ReportError as error:
