@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from haichi import paths
-from haichi.compare import picture, significance
+from haichi.compare import picture
 from haichi.compare.launcher_line import LAUNCHER
 from haichi.compare.program import compare_ways
 from haichi.compare.samples import ALPHA, AT_LEAST, compare_sets
@@ -127,7 +127,7 @@ def compare(
         found = compare_sets(a, b, apart, alpha=alpha, at_least=at_least)
         if svg:
             write_text(svg, picture.picture(found))
-    except (ReportError, significance.Missing) as error:
+    except ReportError as error:
         sys.stderr.write(f"haichi compare: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
     if as_json:

@@ -16,6 +16,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from haichi.report.load import ReportError
+
 Values = NDArray[np.float64]
 
 LEVEL = 0.95  # of the ratio's interval
@@ -29,7 +31,7 @@ LEAST_LEFT = 2  # launches of a set
 APART = 0.15  # between two speeds that a machine runs at, as a share
 
 
-class Missing(Exception):
+class Missing(ReportError):
     """SciPy is not here; the message says how to get it."""
 
 

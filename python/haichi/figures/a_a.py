@@ -7,7 +7,6 @@ medians of B made longer by a known share tells how much of that is found.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,12 +16,10 @@ import numpy as np
 import typer
 
 from haichi import mpi
-from haichi.compare import significance
 from haichi.compare.samples import compare_sets
 from haichi.compare.sets import Set, read_set
 from haichi.figures import record, suite
 from haichi.figures.command import (
-    BAD_INPUT,
     INVALID,
     choose,
     default_file,
@@ -55,12 +52,7 @@ def command(
     with one_line(), tempfile.TemporaryDirectory() as folder:
         if samples is None:
             _launch(mpi.find(choose("--mpi", [which], mpi.NAMES)[0]), launches, seconds, folder)
-        try:
-            pool = read_set([samples or folder])
-            found = measure(pool, trials, slower, seed)
-        except (ReportError, significance.Missing) as error:
-            sys.stderr.write(f"haichi figures: {error}\n")
-            raise typer.Exit(BAD_INPUT) from None
+        found = measure(read_set([samples or folder]), trials, slower, seed)
     _print(found)
     keep(found, out or default_file("a-a"), "a-a")
     if found["false_alarms"] > FALSE_ALARMS or found["found"] < FOUND:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +10,6 @@ import typer
 from haichi import mpi, paths
 from haichi.figures import loop, record
 from haichi.figures.command import (
-    BAD_INPUT,
     MPIS,
     Rate,
     Which,
@@ -23,17 +19,6 @@ from haichi.figures.command import (
     progress_on_errors,
 )
 from haichi.figures.places import temporary_lab
-from haichi.report.load import ReportError
-
-
-@contextmanager
-def _samples_errors() -> Iterator[None]:
-    """What samples do not tell ends the command in a line."""
-    try:
-        yield
-    except ReportError as error:
-        sys.stderr.write(f"haichi figures: {error}\n")
-        raise typer.Exit(BAD_INPUT) from None
 
 
 def command(
@@ -54,7 +39,7 @@ def command(
     against the lab, beside the defaults."""
     console = record.console()
     found = []
-    with one_line(), _samples_errors(), temporary_lab(loop.NODES, rate) as place:
+    with one_line(), temporary_lab(loop.NODES, rate) as place:
         progress = progress_on_errors()
         about = record.environment(place, yields)
         for name in which or MPIS[:1]:
