@@ -18,6 +18,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "topology": frozenset({"base"}),
     "report": frozenset({"trace", "placement", "base"}),
     "machine": frozenset({"base"}),
+    "record": frozenset({"trace", "placement", "base"}),
     "plan": frozenset({"machine", "placement", "base"}),
     "collectives": frozenset({"plan", "machine", "topology", "placement", "base"}),
     "mpiio": frozenset({"plan", "machine", "placement", "trace", "base"}),

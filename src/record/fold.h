@@ -1,0 +1,64 @@
+// What a recorder hands its calls to: folds them into loops as they come, in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "record/sequence.h"
+
+namespace haichi::record {
+
+/// An event as a recorder has it: numbers only, so that handing it over asks for no memory. What
+/// they mean is said at Event.
+struct EventKey {
+  int call = 0;  ///< the recorder's own number of the function
+  int comm = -1, peer = -1, tag = 0, root = -1, request = -1, from = -1, from_tag = 0;
+  int file = -1, window = -1;
+  int64_t bytes = -1, from_bytes = -1, received = -1;
+  std::span<const int> completes;
+};
+
+/// Folds a stream of events into a program of loops, online.
+///
+/// Whatever comes, the program unfolds to exactly the stream that went in. Loops are found
+/// innermost first, as repetitions at the end of what is there, so a stream that is periodic from
+/// somewhere on takes memory for what came before it and for a few of its periods, not for their
+/// number. For each place in the program the sums of computing and call times are kept, and the
+/// longest computing.
+///
+/// Memory never exceeds `most_bytes`: the event that would need more, and all behind it, are left
+/// out, and cut() is true from then on. Not thread-safe: one for each rank, under the recorder's
+/// lock.
+class Folder {
+ public:
+  explicit Folder(size_t most_bytes = size_t{8} << 20);
+  ~Folder();
+  Folder(Folder&&) noexcept;
+  Folder& operator=(Folder&&) noexcept;
+
+  /// The call's number as an event, for events that come again and again: stays valid. -1 if memory
+  /// is full.
+  int event(const EventKey& key);
+  /// Adds an occurrence of event(), with the nanoseconds of computing before the call, and of the
+  /// call.
+  void add(int event, int64_t compute_ns, int64_t took_ns);
+  void add(const EventKey& key, int64_t compute_ns, int64_t took_ns) {
+    add(event(key), compute_ns, took_ns);
+  }
+
+  bool cut() const;
+  size_t bytes() const;     ///< of memory that it takes
+  uint64_t events() const;  ///< that were added, those left out too
+
+  /// The program so far. `names[call]` are the functions' names ("MPI_Send").
+  Sequence sequence(std::span<const std::string> names) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace haichi::record
