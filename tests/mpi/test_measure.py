@@ -132,6 +132,15 @@ def test_four_ranks_on_fewer_cores_end_in_time_and_are_labelled(
     assert lines(other)[0]["reference"] is True
 
 
+def test_what_one_rank_does_alone_is_measured_by_all(stock: Mpi, tmp_path: Path) -> None:
+    """The others have nothing to do behind each call, and yet must not repeat it in a sample."""
+    out = tmp_path / "s.jsonl"
+    words = ["file-preallocate", "--size", "64k", "--budget", "0.3", "--patience", "10"]
+    measure(stock, 2, *words, "--out", out, "--directory", tmp_path, check=True)
+    ((name, _, _),) = points(out)
+    assert name == "file-preallocate"
+
+
 def end_of(file: Path) -> dict:
     """The record of a launch that came to its end."""
     (end,) = [record for record in lines(file) if record["kind"] == "end"]

@@ -30,10 +30,6 @@ void wait_until(int64_t ns) {
 
 }  // namespace
 
-bool Sampler::may_batch() const {
-  return !body_.before && !body_.after && point_.buffers == Buffers::hot;
-}
-
 std::array<int, 2> Sampler::decide(std::array<int, 2> choice) const {
   must(MPI_Bcast(choice.data(), 2, MPI_INT, 0, at_.comm));
   return choice;
@@ -76,7 +72,7 @@ void Sampler::in_turn(int count, int batch) {
 void Sampler::go_by_the_clock(int batch, double least) {
   if (start_ != Start::window || window_ > 0) return;
   double cycle = kWindowForSample * least;
-  if (!may_batch()) {
+  if (!may_batch_) {
     const int64_t begin_ns = now_ns();
     burst(kInACalibration, batch);
     cycle = double(now_ns() - begin_ns) * kNano / kInACalibration;

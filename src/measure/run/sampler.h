@@ -15,9 +15,11 @@ namespace haichi::measure {
 
 class Sampler {
  public:
-  /// `clock` of the communicator in `at`; it has looked if samples begin by it.
-  Sampler(const Point& point, const Body& body, Case& at, const CommonClock& clock, Start start)
-      : point_(point), body_(body), at_(at), clock_(clock), start_(start) {}
+  /// `clock` of the communicator in `at`; it has looked if samples begin by it. `may_batch`, the
+  /// same on all ranks: whether calls may follow each other within one sample.
+  Sampler(const Point& point, const Body& body, Case& at, const CommonClock& clock, Start start,
+          bool may_batch)
+      : point_(point), body_(body), at_(at), clock_(clock), start_(start), may_batch_(may_batch) {}
 
   /// Collective: times `count` samples of `batch` calls each; seconds of a sample, on the first
   /// rank. Of those begun by the clock, those that a rank was late for are not among them.
@@ -30,7 +32,7 @@ class Sampler {
   double window() const { return window_; }
   /// Begins with one that an earlier visit had; the same on all ranks, 0 for none.
   void take_window(double seconds) { window_ = seconds; }
-  bool may_batch() const;
+  bool may_batch() const { return may_batch_; }
   /// How samples begin by now: by a barrier where ranks have been late for the clock too often.
   Start start() const { return start_; }
   /// How many samples a rank was late for, on the first rank.
@@ -50,6 +52,7 @@ class Sampler {
   Case& at_;
   const CommonClock& clock_;
   Start start_;
+  bool may_batch_;
   double window_ = 0;
   int bursts_ = 0, late_bursts_ = 0;  // by the clock
   int64_t missed_ = 0;

@@ -138,7 +138,9 @@ VisitResult visit(const Point& point, Case& at, const VisitOrder& order, CommonC
   result.problem = problem_of_any(problem, at);
   if (!result.problem.empty()) return result;
   if (order.start == Start::window) clock.look();
-  Sampler sampler(point, body, at, clock, order.start);
+  // Where a rank alone does something before or behind its calls, the others wait for it each time.
+  const bool may_batch = !any(body.before || body.after || point.buffers != Buffers::hot, at.comm);
+  Sampler sampler(point, body, at, clock, order.start, may_batch);
   sample(point, sampler, at, order, end_ns, result);
   keep_watch(measurement.name);
   if (body.end) body.end();
