@@ -99,7 +99,8 @@ void FoldStack::pop(uint32_t count) {
 // of a chain is always the first to go.
 void FoldStack::mark(uint32_t i) {
   Entry& entry = entries_[i];
-  for (size_t level = 0; level < kGrams.size() && kGrams[level] <= i + 1; ++level) {
+  for (size_t level = 0; level < kGrams.size(); ++level) {
+    if (!is_marked(i, level)) continue;
     Mark& mark = entry.marks[level];
     mark.gram = gram(i, kGrams[level]);
     uint32_t& head = heads_[level][mark.gram & mask_];
@@ -110,8 +111,9 @@ void FoldStack::mark(uint32_t i) {
 
 void FoldStack::unmark(uint32_t i) {
   const Entry& entry = entries_[i];
-  for (size_t level = 0; level < kGrams.size() && kGrams[level] <= i + 1; ++level)
-    heads_[level][entry.marks[level].gram & mask_] = entry.marks[level].older;
+  for (size_t level = 0; level < kGrams.size(); ++level)
+    if (is_marked(i, level))
+      heads_[level][entry.marks[level].gram & mask_] = entry.marks[level].older;
 }
 
 // --- Folding -----------------------------------------------------------------------------------
@@ -143,7 +145,8 @@ bool FoldStack::grow_loop() {
 // Whether the last items are twice the same, and then a loop of them.
 bool FoldStack::make_loop() {
   const uint32_t top = size_ - 1;
-  for (size_t level = 0; level < kGrams.size() && 2 * kGrams[level] <= size_; ++level) {
+  for (size_t level = 0; level < kGrams.size(); ++level) {
+    if (!is_looked_for(top, level)) continue;
     const uint32_t last = gram(top, kGrams[level]);
     uint32_t found = heads_[level][last & mask_];
     for (int looks = 0, compared = 0; found != 0 && looks < kMostLooks; ++looks) {
