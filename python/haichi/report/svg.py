@@ -26,9 +26,10 @@ NUMBERS_UP_TO = 16  # nodes whose cells have room for a number
 HEATS = 7
 
 
-def matrix(traffic: Traffic) -> Markup:
-    """Bytes from node to node as a figure; row: from, column: to, diagonal: inside the node."""
-    grid = _Matrix(traffic)
+def matrix(traffic: Traffic, between: str = "node") -> Markup:
+    """Bytes from node to node, or between others, as a figure; row: from, column: to, diagonal:
+    inside the node."""
+    grid = _Matrix(traffic, between)
     svg = tag(
         "svg",
         tag("title", grid.title()),
@@ -46,7 +47,8 @@ class _Matrix:
 
     LEFT, TOP = 96, 44
 
-    def __init__(self, traffic: Traffic) -> None:
+    def __init__(self, traffic: Traffic, between: str) -> None:
+        self.between = between
         self.nodes = [printable(name) for name in traffic.nodes]
         self.bytes = np.array(traffic.bytes, dtype=float)
         self.block = -(-len(self.nodes) // MATRIX_NODES)
@@ -64,30 +66,41 @@ class _Matrix:
         """The picture in a sentence."""
         total, inside = self.bytes.sum(), np.trace(self.bytes)
         return (
-            f"Bytes exchanged from node to node, {len(self.nodes)} nodes: {format_bytes(total)} in "
-            f"all, {format_bytes(total - inside)} between nodes"
+            f"Bytes exchanged from {self.between} to {self.between}, {len(self.nodes)} "
+            f"{self.between}s: {format_bytes(total)} in all, {format_bytes(total - inside)} "
+            f"between {self.between}s"
         )
 
     def caption(self) -> Markup:
         """Units, what is framed, and the nodes whose links carry most."""
         words = [f"Numbers in {self.unit}."] if self.numbers else []
-        words.append("Framed: inside a node, through its memory; all else crosses the network.")
+        if self.between == "node":
+            words.append("Framed: inside a node, through its memory; all else crosses the network.")
+        else:
+            words.append(f"Framed: what stays on a {self.between}.")
         if self.block > 1:
             words.append(
-                f"A cell sums {self.block} x {self.block} nodes: framed cells hold both kinds."
+                f"A cell sums {self.block} x {self.block} {self.between}s: framed cells hold both "
+                "kinds."
             )
         sent, received = _crossing(self.bytes)
         if sent.any() and sent.min() == sent.max() == received.min() == received.max():
-            words.append(f"Every node sends and receives the same: {format_bytes(sent[0])}.")
+            words.append(
+                f"Every {self.between} sends and receives the same: {format_bytes(sent[0])}."
+            )
         elif sent.any():
             out, into = int(sent.argmax()), int(received.argmax())
             words.append(
-                f"Most leaves {self.nodes[out]} ({format_bytes(sent[out])}), most arrives at "
-                f"{self.nodes[into]} ({format_bytes(received[into])})."
+                f"Most leaves {self._named(out)} ({format_bytes(sent[out])}), most arrives at "
+                f"{self._named(into)} ({format_bytes(received[into])})."
             )
         scale = [tag("span", cls=f"heat h{step}") for step in range(HEATS)]
         key = tag("span", "0 ", scale, f" {format_bytes(self.most)}", cls="scale")
         return tag("figcaption", " ".join(words), " ", key)
+
+    def _named(self, index: int) -> str:
+        name = self.nodes[index]
+        return name if self.between == "node" else f"{self.between} {name}"
 
     def draw(self) -> list[Markup]:
         """Labels, cells, and sums over the other nodes where there is room."""
@@ -104,8 +117,8 @@ class _Matrix:
 
     def _labels(self) -> list[Markup]:
         parts = [
-            tag("text", "to node", x=self.LEFT, y=12, cls="unit"),
-            tag("text", "from node", x=4, y=self.TOP - 8, cls="unit"),
+            tag("text", f"to {self.between}", x=self.LEFT, y=12, cls="unit"),
+            tag("text", f"from {self.between}", x=4, y=self.TOP - 8, cls="unit"),
         ]
         every = 1 if self.numbers else 4
         for index, name in enumerate(self.names):
@@ -127,7 +140,7 @@ class _Matrix:
         x, y = self.LEFT + column * self.cell, self.TOP + row * self.cell
         gap = 1 if self.numbers else 0
         side = self.cell - gap
-        inside = " (inside the node)" if row == column and self.block == 1 else ""
+        inside = f" (inside the {self.between})" if row == column and self.block == 1 else ""
         parts = [
             tag(
                 "title",

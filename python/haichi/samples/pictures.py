@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from haichi.report.markup import Markup, tag
 from haichi.report.svg import HEATS
 from haichi.report.units import format_rate, format_seconds, plural, printable, shortened
-from haichi.samples.model import Launch
+from haichi.samples.model import Binding
 from haichi.samples.view import Job, Value
 
 NODES = 16  # drawn of a job
@@ -18,7 +19,24 @@ BARS = 30
 CELLS = 64  # ranks or nodes of a heat map
 
 
-def places(launch: Launch) -> Markup:
+class Seated(Protocol):
+    """Ranks of a job where they run; as a launch of `haichi measure` has it."""
+
+    @property
+    def job_ranks(self) -> int: ...
+    @property
+    def node_names(self) -> list[str]: ...
+    @property
+    def nodes_of_ranks(self) -> list[int]: ...
+    @property
+    def host_cores(self) -> list[int]: ...
+    @property
+    def binding(self) -> list[Binding]: ...
+    @property
+    def bound_by_haichi(self) -> bool: ...
+
+
+def places(launch: Seated) -> Markup:
     """Each node as a box of its cores, those with ranks filled; NUMA nodes framed."""
     parts: list[Markup] = []
     most = max(launch.host_cores, default=1)
@@ -43,7 +61,7 @@ def places(launch: Launch) -> Markup:
     return tag("figure", tag("div", svg, cls="scroll"), tag("figcaption", words))
 
 
-def _host(launch: Launch, node: int, top: int, width: int) -> tuple[list[Markup], int]:
+def _host(launch: Seated, node: int, top: int, width: int) -> tuple[list[Markup], int]:
     ranks = [rank for rank, at in enumerate(launch.nodes_of_ranks) if at == node]
     cores = max((launch.host_cores[r] for r in ranks if r < len(launch.host_cores)), default=0)
     of_core: dict[int, list[int]] = {}
