@@ -1,5 +1,5 @@
 """The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export,
-import, fit."""
+import, fit, record, predict."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from haichi.demo import demo
 from haichi.export.cli import export
 from haichi.figures.cli import app as figures_app
 from haichi.fit.cli import fit
+from haichi.record.cli import record
 from haichi.report.cli import report
 from haichi.report.explain import explain
 from haichi.samples.imports.cli import import_
@@ -41,6 +42,7 @@ app.command()(explain)
 app.command()(export)
 app.command("import")(import_)
 app.command()(fit)
+app.command()(record)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
 

@@ -29,7 +29,18 @@ from haichi_bootstrap.shell import Stop
 
 # Commands of the package `haichi`, which lives in .venv. Written here too, so that a slip of the
 # fingers on a new machine is answered before anything is installed; a test compares the two.
-FORWARDED = ("demo", "compare", "lab", "report", "explain", "export", "import", "fit", "figures")
+FORWARDED = (
+    "demo",
+    "compare",
+    "lab",
+    "report",
+    "explain",
+    "export",
+    "import",
+    "fit",
+    "record",
+    "figures",
+)
 
 USAGE = """\
 usage: ./haichi COMMAND
@@ -58,6 +69,7 @@ usage: ./haichi COMMAND
   export    what was chosen, as rules that the MPI library reads without haichi; samples as CSV
   import    ./haichi import FILE -o s.jsonl    what OSU's, IMB or IOR printed, as samples
   fit       ./haichi fit SAMPLES… -o machine.json    the profile of a machine that was measured
+  record    ./haichi record RECORD    where a program's time in MPI goes, as text or page
   figures   the measurements behind the figures in README.md
 
 ./haichi COMMAND --help says more of each.
@@ -221,7 +233,7 @@ def _set_up_for(name: str, arguments: list[str]) -> None:
             environments.provide_comparing()
     if of_files:
         return
-    if name in ("report", "explain", "export", "import", "fit"):
+    if name in ("report", "explain", "export", "import", "fit", "record"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()

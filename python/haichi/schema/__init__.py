@@ -19,6 +19,8 @@ from haichi.export.model import Decisions
 from haichi.figures.model import Measurement
 from haichi.fit.model import Profile
 from haichi.paths import ROOT
+from haichi.record.model import Recorded
+from haichi.record.usage import Usage
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
 from haichi.samples.health import Health
@@ -108,6 +110,18 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "out. Recorded ones are in `machines/`.",
     ),
     (
+        "haichi.record/1",
+        Recorded,
+        "Written by `haichi run --record` at MPI_Finalize; read by `haichi record`, `haichi "
+        "predict`, `haichi replay` and `haichi advise`. JSON lines; the schema is that of the "
+        "object `head`, `records` with the first line and the list of all others.",
+    ),
+    (
+        "haichi.usage/1",
+        Usage,
+        "Printed by `haichi record --json`: the sums of a record.",
+    ),
+    (
         "haichi.simulation/1",
         Simulation,
         "Printed by `haichi simulate --json`.",
@@ -122,7 +136,12 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
 )
 
 # Forms that only Python writes: every field is there, those that are computed too.
-WRITTEN_HERE = ("haichi.summary/1", "haichi.measure/1", "haichi.comparison/1")
+WRITTEN_HERE = (
+    "haichi.summary/1",
+    "haichi.measure/1",
+    "haichi.comparison/1",
+    "haichi.usage/1",
+)
 
 HEAD = """# Formats
 

@@ -13,6 +13,7 @@ from haichi.compare.cli import compare
 from haichi.export.cli import export
 from haichi.fit.cli import fit
 from haichi.paths import ROOT, build
+from haichi.record.cli import record
 from haichi.report.cli import report
 from haichi.samples.imports.cli import import_
 from haichi_bootstrap.command_line import USAGE
@@ -53,7 +54,10 @@ def test_pages_of_ours_that_are_named_are_there(page: Path) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("of", [compare, report, export, import_, fit], ids=lambda of: of.__name__)
+COMMANDS = [compare, report, export, import_, fit, record]
+
+
+@pytest.mark.parametrize("of", COMMANDS, ids=lambda of: of.__name__)
 def test_options_in_a_page_are_those_of_the_command(of: Callable[..., None]) -> None:
     app = typer.Typer(add_completion=False)
     app.command()(of)
