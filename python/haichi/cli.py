@@ -21,6 +21,7 @@ from haichi.demo import demo
 from haichi.export.cli import export
 from haichi.figures.cli import app as figures_app
 from haichi.fit.cli import fit
+from haichi.predict.cli import predict
 from haichi.record.cli import record
 from haichi.report.cli import report
 from haichi.report.explain import explain
@@ -43,6 +44,7 @@ app.command()(export)
 app.command("import")(import_)
 app.command()(fit)
 app.command()(record)
+app.command()(predict)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
 

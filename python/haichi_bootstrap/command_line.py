@@ -39,6 +39,7 @@ FORWARDED = (
     "import",
     "fit",
     "record",
+    "predict",
     "figures",
 )
 
@@ -70,6 +71,7 @@ usage: ./haichi COMMAND
   import    ./haichi import FILE -o s.jsonl    what OSU's, IMB or IOR printed, as samples
   fit       ./haichi fit SAMPLES… -o machine.json    the profile of a machine that was measured
   record    ./haichi record RECORD    where a program's time in MPI goes, as text or page
+  predict   ./haichi predict RECORD --machine machine.json    what it would take on a machine
   figures   the measurements behind the figures in README.md
 
 ./haichi COMMAND --help says more of each.
@@ -233,7 +235,7 @@ def _set_up_for(name: str, arguments: list[str]) -> None:
             environments.provide_comparing()
     if of_files:
         return
-    if name in ("report", "explain", "export", "import", "fit", "record"):
+    if name in ("report", "explain", "export", "import", "fit", "record", "predict"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()

@@ -177,7 +177,9 @@ class SequenceEvent(Form):
     peer: int | Literal["any"] | None = Field(
         None, description="Rank; `any` for a source not known; absent if there is none."
     )
-    tag: int | None = Field(None, description="Of the message.")
+    tag: int | Literal["any"] | None = Field(
+        None, description="Of the message; 0 if absent, `any` for a tag not known."
+    )
     root: int | None = Field(None, description="Rank.")
     request: NonNegativeInt | None = Field(None, description="Slot of the request that began.")
     completes: list[NonNegativeInt] | None = Field(None, description="Slots that ended.")
@@ -185,7 +187,7 @@ class SequenceEvent(Form):
         None, alias="from", description="Of Sendrecv: the source."
     )
     from_bytes: NonNegativeInt | None = Field(None, description="Of Sendrecv: received.")
-    from_tag: int | None = Field(None, description="Of Sendrecv: its tag.")
+    from_tag: int | Literal["any"] | None = Field(None, description="Of Sendrecv: its tag.")
     received: NonNegativeInt | None = Field(None, description="Of v-forms: received.")
     file: int | None = Field(None, description="Id of the file.")
     window: int | None = Field(None, description="Number of the window.")

@@ -19,6 +19,7 @@ from haichi.export.model import Decisions
 from haichi.figures.model import Measurement
 from haichi.fit.model import Profile
 from haichi.paths import ROOT
+from haichi.predict.model import Prediction
 from haichi.record.model import Recorded
 from haichi.record.usage import Usage
 from haichi.report.model import Placement, Report
@@ -122,6 +123,11 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "Printed by `haichi record --json`: the sums of a record.",
     ),
     (
+        "haichi.prediction/1",
+        Prediction,
+        "Printed by `haichi predict --json`: what a recorded program would take on a machine.",
+    ),
+    (
         "haichi.simulation/1",
         Simulation,
         "Printed by `haichi simulate --json`.",
@@ -141,6 +147,7 @@ WRITTEN_HERE = (
     "haichi.measure/1",
     "haichi.comparison/1",
     "haichi.usage/1",
+    "haichi.prediction/1",
 )
 
 HEAD = """# Formats

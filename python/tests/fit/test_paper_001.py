@@ -93,6 +93,8 @@ def test_the_recorded_earth_simulator_has_the_papers_numbers() -> None:
     machine = json.loads((ROOT / "machines" / "earth-simulator.json").read_text())
     paper = paper_001.facts()
     for curve_ in machine["curves"]:
+        if not curve_["name"].startswith("ping-pong"):
+            continue
         memory = "local" if "local" in curve_["name"] else "global"
         where = "inter" if curve_["place"] == "network" else "intra"
         for size in paper_001.TABLE_2_SIZES:

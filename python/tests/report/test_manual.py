@@ -13,6 +13,7 @@ from haichi.compare.cli import compare
 from haichi.export.cli import export
 from haichi.fit.cli import fit
 from haichi.paths import ROOT, build
+from haichi.predict.cli import predict
 from haichi.record.cli import record
 from haichi.report.cli import report
 from haichi.samples.imports.cli import import_
@@ -54,7 +55,7 @@ def test_pages_of_ours_that_are_named_are_there(page: Path) -> None:
     assert not missing
 
 
-COMMANDS = [compare, report, export, import_, fit, record]
+COMMANDS = [compare, report, export, import_, fit, record, predict]
 
 
 @pytest.mark.parametrize("of", COMMANDS, ids=lambda of: of.__name__)

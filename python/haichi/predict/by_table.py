@@ -1,0 +1,156 @@
+"""The table as a prediction: the program's interval, or the line that says why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from haichi.predict.curves import Curves
+from haichi.predict.machine import FoundProfile
+from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown
+from haichi.predict.sensitivity import interval, of_rank
+from haichi.predict.span import NOTHING, Span
+from haichi.predict.table import RankNeed, Table
+from haichi.record.read import Record
+from haichi.record.sites import Named
+from haichi.record.view import View
+from haichi.report.units import format_share, plural, printable
+
+WAITING = 0.5  # of the time in MPI: from there on a table has no figure for the program
+UNKNOWN = 0.2  # the same for calls without a curve
+MPI_COUNTS = 0.02  # of the program's time: below, what is in MPI does not change the figure
+
+
+@dataclass(frozen=True)
+class Told:
+    """A rank's compute, need and waiting."""
+
+    compute: float
+    need: RankNeed
+    waiting: float
+
+    @property
+    def seconds(self) -> Span:
+        """From MPI_Init to MPI_Finalize; at most with the waiting that was recorded."""
+        start = self.compute + self.need.kept
+        return Span(start + self.need.span.low, start + self.need.span.high + self.waiting)
+
+
+def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
+    """What the calls of a record need on a machine."""
+    table = Table(record, Curves(found.profile))
+    view = View(record, Named())
+    ranks = _ranks(record, table, view, found.same)
+    slowest = max(ranks, key=lambda rank: ranks[rank].seconds.high, default=None)
+    busiest = max(ranks.values(), key=lambda each: each.need.span.high, default=None)
+    program = Span(
+        max((each.seconds.low for each in ranks.values()), default=0.0),
+        max((each.seconds.high for each in ranks.values()), default=0.0),
+    )
+    waiting = sum(each.waiting for each in ranks.values()) / view.seconds if view.seconds else 0.0
+    why_not = _why_not(view, table, waiting)
+    in_mpi = {rank: line.mpi_s for rank, line in record.ranks.items()}
+    return Prediction(
+        form="haichi.prediction/1",
+        by="table",
+        record=printable(str(record.path)),
+        program=record.head.program,
+        ranks=record.head.ranks,
+        machine=found.profile.name,
+        profile=printable(str(found.path)),
+        same_machine=found.same,
+        program_s=None if why_not else interval(program),
+        why_not=why_not or None,
+        recorded_s=view.wall,
+        communication=interval(busiest.need.span if busiest else NOTHING),
+        recorded_communication_s=busiest.need.recorded if busiest else 0.0,
+        waiting_share=min(waiting, 1.0),
+        parts=[
+            PredictedPart(
+                name=part.name,
+                size=part.size,
+                where=part.where,
+                calls=part.calls,
+                seconds=interval(part.span),
+                recorded_s=part.recorded,
+                curve=", ".join(part.curves),
+            )
+            for part in table.sorted_parts()
+        ],
+        unknown=[
+            Unknown(
+                name=each.name,
+                calls=each.calls,
+                share_of_calls=each.calls / view.calls if view.calls else 0.0,
+                recorded_s=each.recorded,
+                share_of_time=each.recorded / view.seconds if view.seconds else 0.0,
+                measure=each.measure,
+            )
+            for each in table.sorted_lacking()
+        ],
+        by_rank=[
+            PredictedRank(
+                rank=rank,
+                compute_s=each.compute,
+                communication=interval(each.need.span),
+                recorded_s=in_mpi.get(rank, each.need.recorded + each.need.kept),
+                waiting_s=each.waiting,
+            )
+            for rank, each in ranks.items()
+        ],
+        sensitivity=of_rank(ranks[slowest].need, program)
+        if sensitivity and slowest is not None
+        else None,
+        critical_path=None,
+        notes=[*record.notes, *_differs(found), *table.notes],
+    )
+
+
+def _ranks(record: Record, table: Table, view: View, same: bool) -> dict[int, Told]:
+    """What ranks waited: beyond what their calls need at most, if the profile is of this machine;
+    else what collectives tell, whatever they need."""
+    waited: dict[int, float] = {}
+    for wait in view.waits:
+        for rank, seconds in wait.of_rank.items():
+            waited[rank] = waited.get(rank, 0.0) + seconds
+    told = {}
+    for rank in sorted({*record.ranks, *table.ranks}):
+        need = table.ranks[rank]
+        waiting = waited.get(rank, 0.0)
+        if same:
+            waiting = max(need.recorded - need.span.high, 0.0)
+        line = record.ranks.get(rank)
+        told[rank] = Told(line.compute_s if line else 0.0, need, waiting)
+    return told
+
+
+def _why_not(view: View, table: Table, waiting: float) -> str:
+    """Why a table has no figure for the program; empty if it has."""
+    in_mpi = view.seconds / max(len(view.record.ranks), 1)
+    if view.wall > 0 and in_mpi < MPI_COUNTS * view.wall:
+        return ""
+    if not view.record.keys:
+        return "the record has no calls"
+    lacking = sum(each.recorded for each in table.lacking.values())
+    if view.seconds > 0 and lacking > UNKNOWN * view.seconds:
+        many = sum(each.calls for each in table.lacking.values())
+        return (
+            f"{plural(many, 'call')} with {format_share(lacking, view.seconds)} of the time in MPI "
+            "have no curve in the profile"
+        )
+    if waiting > WAITING:
+        return (
+            f"{100 * min(waiting, 1.0):.0f} % of the time in MPI is waiting for others or "
+            "imbalance, and not transfer: a table cannot tell how it changes; predict by sequence, "
+            "or even out the work first"
+        )
+    return ""
+
+
+def _differs(found: FoundProfile) -> list[str]:
+    if found.same:
+        return []
+    why = found.difference or "its signature does not tell"
+    return [
+        f"the profile is not of the machine of the record ({why}): computing and calls without a "
+        "curve are as recorded there"
+    ]

@@ -1,0 +1,59 @@
+"""`haichi predict`: the command, its outputs and its exit codes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from haichi.predict import by_table
+from haichi.predict.machine import profile_for
+from haichi.predict.text import print_prediction
+from haichi.record.read import read
+from haichi.report.load import ReportError
+from haichi.report.output import console
+
+BAD_INPUT = 2
+
+
+def predict(
+    file: Annotated[
+        Path, typer.Argument(metavar="RECORD", help="What `haichi run --record` wrote.")
+    ],
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            "--machine",
+            metavar="PROFILE",
+            help="What `haichi fit` wrote; without, that of the record's machine as `haichi run` "
+            "finds it.",
+        ),
+    ] = None,
+    sensitivity: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity", help="By how much the time changes with latency and bandwidth."
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print it as JSON (haichi.prediction/1).")
+    ] = False,
+) -> None:
+    """Say what a recorded program would take on a machine: always from a least to a most, and a
+    line in its place where nothing can be said.
+
+    Exit code 2: a file could not be read, or there is no profile.
+    """
+    try:
+        record = read(file)
+        found = profile_for(record, machine)
+        made = by_table.predict(record, found, sensitivity=sensitivity)
+    except ReportError as error:
+        sys.stderr.write(f"haichi predict: {error}\n")
+        raise typer.Exit(BAD_INPUT) from None
+    if as_json:
+        sys.stdout.write(made.model_dump_json(by_alias=True, indent=2) + "\n")
+    else:
+        print_prediction(console(), made)
