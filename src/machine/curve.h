@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/size_curve.h"
+
 namespace haichi::machine {
 
 /// How near two ranks are to each other, nearest first.
@@ -35,11 +37,16 @@ struct Piece {
 struct Curve {
   Place place;
   std::vector<Piece> pieces;  ///< ascending, at least one
+  SizeCurve points = {};      ///< what the pieces were made of; empty if the file does not tell
 
   /// The piece for that size: beyond all of them the nearest one, between two the line from one to
   /// the other.
   Piece piece_for(double bytes) const;
   double seconds(double bytes) const { return piece_for(bytes).seconds(bytes); }
+  /// By the points, where there are any: closer to what was measured than the lines.
+  double seconds_at(double bytes, Bound bound = Bound::middle) const {
+    return points.empty() ? seconds(bytes) : points.at(bytes, bound);
+  }
 };
 
 /// The one of that place; inside a node, where that was not measured, the nearest to it that was.

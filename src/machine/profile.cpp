@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json_text.h"
 
@@ -126,28 +127,32 @@ Status read_signature(const json& object, Signature& signature) {
   return {};
 }
 
-// The sizes that were measured; nobody computes with them, but a file in which they are wrong is
-// damaged.
-Status check_points(const json& curve, const std::string& where) {
+// The sizes that were measured, and their times.
+Status read_points(const json& curve, const std::string& where, SizeCurve& points) {
   if (absent(curve, "bytes")) return {};
   const json& sizes = curve["bytes"];
   if (!sizes.is_array()) return fail(EINVAL, "{}bytes takes a list of numbers", where);
-  double last = -1;
   for (const json& size : sizes) {
+    const double last = points.bytes.empty() ? -1 : points.bytes.back();
     if (!size.is_number() || !(size.get<double>() > last))
       return fail(EINVAL, "{}bytes takes ascending numbers from 0: {} does not follow {:g}", where,
                   shown(size), last);
-    last = size.get<double>();
+    points.bytes.push_back(size.get<double>());
   }
-  for (const char* key : {"seconds", "low", "high"}) {
+  const std::pair<const char*, std::vector<double>*> lists[] = {
+      {"seconds", &points.seconds}, {"low", &points.low}, {"high", &points.high}};
+  for (const auto& [key, times] : lists) {
     if (absent(curve, key)) continue;
     if (!curve[key].is_array() || curve[key].size() != sizes.size())
       return fail(EINVAL, "{}{} takes as many numbers as {}bytes has, {}", where, key, where,
                   sizes.size());
-    for (const json& each : curve[key])
+    for (const json& each : curve[key]) {
       if (!each.is_number() || !(each.get<double>() >= 0))
         return fail(EINVAL, "{}{} takes numbers from 0, not {}", where, key, shown(each));
+      times->push_back(each.get<double>());
+    }
   }
+  if (points.seconds.empty()) points = {};  // sizes alone tell nothing
   return {};
 }
 
@@ -182,12 +187,12 @@ Status read_curve(const json& entry, const std::string& where, Machine& machine)
   const std::string inside = where + ".";
   const auto place = place_of(entry);
   if (!place) return fail(EINVAL, "{}place takes core, numa, node or network", inside);
-  if (auto done = check_points(entry, inside); !done) return done;
+  Curve curve{*place, {}};
+  if (auto done = read_points(entry, inside, curve.points); !done) return done;
   if (absent(entry, "pieces")) return {};
   const json& pieces = entry["pieces"];
   if (!pieces.is_array() || pieces.size() > kMostPieces)
     return fail(EINVAL, "{}pieces takes a list of {} objects at most", inside, kMostPieces);
-  Curve curve{*place, {}};
   for (size_t i = 0; i < pieces.size(); ++i) {
     const double after = curve.pieces.empty() ? 0 : curve.pieces.back().to;
     const auto piece = read_piece(pieces[i], fmt::format("{}pieces[{}]", inside, i), after);
@@ -210,6 +215,28 @@ Status read_curves(const json& curves, Machine& machine) {
   return {};
 }
 
+Status read_collectives(const json& curves, std::vector<CollectiveCurve>& collectives) {
+  if (!curves.is_array() || curves.size() > kMostCurves)
+    return fail(EINVAL, "collectives takes a list of {} objects at most", kMostCurves);
+  for (size_t i = 0; i < curves.size(); ++i) {
+    const std::string where = fmt::format("collectives[{}]", i), inside = where + ".";
+    if (!curves[i].is_object())
+      return fail(EINVAL, "{} takes an object, not {}", where, shown(curves[i]));
+    CollectiveCurve made;
+    if (auto done = read_text(curves[i], "name", inside, made.name); !done) return done;
+    for (const auto& [key, number] : {std::pair{"ranks", &made.ranks}, {"nodes", &made.nodes}}) {
+      const auto whole = whole_number(curves[i].value(key, json()));
+      if (!whole || *whole < 1)
+        return fail(EINVAL, "{}{} takes a whole number from 1, not {}", inside, key,
+                    shown(curves[i].value(key, json())));
+      *number = *whole;
+    }
+    if (auto done = read_points(curves[i], inside, made.curve); !done) return done;
+    collectives.push_back(std::move(made));
+  }
+  return {};
+}
+
 Result<Profile> read_second_form(const json& fields) {
   Profile profile;
   Status done = read_text(fields, "name", "", profile.name);
@@ -220,6 +247,8 @@ Result<Profile> read_second_form(const json& fields) {
     done = read_signature(fields["signature"], profile.signature);
   if (done && !absent(fields, "numbers")) done = read_numbers(fields["numbers"], profile.machine);
   if (done && !absent(fields, "curves")) done = read_curves(fields["curves"], profile.machine);
+  if (done && !absent(fields, "collectives"))
+    done = read_collectives(fields["collectives"], profile.collectives);
   if (!done) return tl::unexpected(done.error());
   for (const char* key : {"network", "seats"}) {
     if (absent(fields, key)) continue;

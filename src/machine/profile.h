@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "machine/machine.h"
+#include "machine/size_curve.h"
 
 namespace haichi::machine {
 
@@ -33,6 +34,7 @@ struct Profile {
   std::string source;  ///< "measured", "paper", "assumed"; empty of haichi.machine/1
   std::string made;    ///< when, ISO 8601; may be empty
   Signature signature;
+  std::vector<CollectiveCurve> collectives;
 };
 
 /// Reads either form. What is left out has its default. Members that this version does not know are

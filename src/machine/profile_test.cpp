@@ -55,6 +55,25 @@ TEST(Profile, OfMeasurements) {
   EXPECT_DOUBLE_EQ(machine.curves[0].seconds(1000), 1.2e-6);
 }
 
+TEST(Profile, HasPointsAndCollectiveCalls) {
+  json document = measured();
+  document["curves"][0]["low"] = {1e-6, 1.5e-6, 8e-6};
+  document["collectives"] = json::parse(R"([{"name": "allreduce", "ranks": 8, "nodes": 4,
+      "bytes": [8, 64], "seconds": [1e-5, 2e-5]}])");
+  const auto profile = parse_profile(document.dump());
+  ASSERT_TRUE(profile) << profile.error().text;
+  const Curve& curve = profile->machine.curves.at(0);
+  EXPECT_THAT(curve.points.bytes, ElementsAre(8, 4096, 65536));
+  EXPECT_DOUBLE_EQ(curve.seconds_at(4096, Bound::low), 1.5e-6);
+  const CollectiveCurve& call = profile->collectives.at(0);
+  EXPECT_EQ(call.name, "allreduce");
+  EXPECT_EQ(call.ranks, 8);
+  EXPECT_EQ(call.nodes, 4);
+  EXPECT_DOUBLE_EQ(call.curve.at(36), 1.5e-5);
+  document["collectives"][0]["ranks"] = 0;
+  EXPECT_THAT(error_of(document), HasSubstr("collectives[0].ranks takes a whole number from 1"));
+}
+
 TEST(Profile, OfFewNumbers) {
   const auto profile = parse_profile(
       R"({"schema": "haichi.machine/1", "network": "mesh:2x2", "seats": [3], "latency_ns": 5})");
