@@ -35,6 +35,9 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "sim": frozenset({"plan", "machine", "topology", "placement", "base"}),
+    "predict": frozenset(
+        {"record", "sim", "collectives", "machine", "topology", "plan", "placement", "base"}
+    ),
     "patterns": frozenset(
         {"sim", "mpiio", "collectives", "machine", "topology", "plan", "placement", "base"}
     ),
@@ -42,6 +45,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "launch": frozenset(
         {
             "patterns",
+            "predict",
+            "record",
             "report",
             "sim",
             "collectives",
@@ -57,7 +62,7 @@ ARROWS: dict[str, frozenset[str]] = {
 WITH_MPI = frozenset({"mpi", "preload", "measure"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
-PURE = frozenset({"plan", "placement", "machine", "topology", "collectives", "sim"})
+PURE = frozenset({"plan", "placement", "machine", "topology", "collectives", "sim", "predict"})
 ASKS_THE_HOST = ("placement/host.", "placement/hwloc/")
 IMPURE_HEADERS = frozenset(
     {

@@ -32,6 +32,8 @@ int where_command(Invocation invocation);
 int measure_command(Invocation invocation);
 int config_command(Invocation invocation);
 int simulate_command(Invocation invocation);
+/// What `haichi predict --by sequence` starts.
+int predict_sequence_command(Invocation invocation);
 /// Prints the report of a run of the logs that its ranks have left, one file of each node.
 int merge_logs_command(Invocation invocation);
 

@@ -21,6 +21,9 @@ class EventQueue {
  public:
   explicit EventQueue(size_t actors) : place_(actors, kNone) {}
 
+  /// From now on there are so many actors, not fewer than before.
+  void grow(size_t actors) { place_.resize(actors, kNone); }
+
   bool empty() const { return heap_.empty(); }
   Time time() const { return heap_[0].time; }
   uint32_t actor() const { return heap_[0].actor; }

@@ -1,0 +1,43 @@
+// By how much the messages of a collective call's schedule are to be stretched so that the whole
+// call, all ranks coming at once, takes what was measured.
+//
+// PURE.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "predict/collective_steps.h"
+#include "predict/costs.h"
+#include "predict/job.h"
+#include "predict/meetings.h"
+
+namespace haichi::predict {
+
+class CollectiveFactor {
+ public:
+  /// Runs a job by itself, its collective calls as their messages take; returns its end.
+  using RunAlone = std::function<sim::Time(const Job&, const Costs&)>;
+  CollectiveFactor(const Costs& costs, RunAlone run) : costs_(costs), run_(std::move(run)) {}
+
+  /// 1 if the call was not measured with as many ranks and nodes; a note then says so, once for
+  /// each function. `event` is as it was recorded.
+  double of(const record::Event& event, const Members& members);
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  double work_out(const record::Event& event, const Members& members);
+
+  const Costs& costs_;
+  const RunAlone run_;
+  std::map<std::tuple<std::string, int64_t, int, int>, double> known_;
+  std::map<std::string, bool> told_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace haichi::predict

@@ -1,0 +1,572 @@
+#include "predict/engine.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "predict/books.h"
+#include "predict/collective_factor.h"
+#include "predict/collective_steps.h"
+#include "predict/meetings.h"
+#include "predict/strand.h"
+#include "predict/traffic.h"
+#include "sim/event_queue.h"
+
+namespace haichi::predict {
+namespace {
+
+using record::Event;
+using sim::Time;
+using Phase = Strand::Phase;
+
+// What collective calls send must meet no message of the program's.
+Envelope inner_envelope(size_t comm, int source, uint64_t number, bool beside) {
+  return {-2 - int32_t(comm), source, beside ? int32_t(number & 0x3FFFFFFF) + 1 : 0};
+}
+
+class Run : Traffic::Listener {
+ public:
+  Run(const Job& job, const Costs& costs, const sim::Network& network, const Options& options)
+      : job_(job),
+        costs_(costs),
+        options_(options),
+        traffic_(*job.placement, network, paths_, *this),
+        meetings_(job.communicators, *job.placement),
+        factors_(costs,
+                 [](const Job& alone, const Costs& its) {
+                   const auto outcome =
+                       predict::run(alone, its, {.path = false, .as_measured = false});
+                   return outcome ? outcome->end() : 0;
+                 }),
+        books_(job),
+        known_factors_(job.sequences.size()),
+        events_(job.sequences.size()) {
+    for (size_t r = 0; r < job.sequences.size(); ++r) {
+      Strand& strand = strands_.emplace_back();
+      strand.rank = int(r);
+      strand.calls.emplace(*job.sequences[r]);
+      events_.set(uint32_t(r), 0);
+    }
+  }
+
+  Outcome to_the_end() {
+    while (!events_.empty() || traffic_.moves()) {
+      if (traffic_.moves() && (events_.empty() || traffic_.next_time() <= events_.time())) {
+        now_ = traffic_.next_time();
+        traffic_.move();
+      } else {
+        const uint32_t actor = events_.actor();
+        now_ = events_.time();
+        events_.remove(actor);
+        go_on(actor);
+      }
+    }
+    return books_.close(strands_, traffic_, job_, keys_, factors_.notes());
+  }
+
+ private:
+  // Acts for the strand until others have their turn, or it waits.
+  void go_on(uint32_t number) {
+    while (act(number)) {
+      const Time clock = strands_[number].clock;
+      const bool others = (!events_.empty() && events_.time() < clock) ||
+                          (traffic_.moves() && traffic_.next_time() <= clock);
+      if (others) return events_.set(number, clock);
+      now_ = clock;
+    }
+  }
+
+  // One action, at the strand's clock; false if it has to wait, or is over.
+  bool act(uint32_t number) {
+    Strand& strand = strands_[number];
+    switch (strand.phase) {
+      case Phase::fetch:
+        return fetch(strand);
+      case Phase::begin:
+        return begin(number);
+      case Phase::inject:
+        return inject(number);
+      case Phase::enter:
+        return enter(number);
+      case Phase::step:
+        return step(number);
+      case Phase::inject_step:
+        send_step(strand);
+        return true;
+      case Phase::leave:
+        return leave(number);
+      case Phase::finish:
+        books_.finish(strand);
+        strand.phase = Phase::fetch;
+        return true;
+      case Phase::ended:
+      case Phase::halted:
+        break;
+    }
+    return false;
+  }
+
+  const Event& event_of(const Strand& strand) const {
+    return job_.sequences[size_t(strand.rank)]->events[size_t(strand.event)];
+  }
+
+  bool fetch(Strand& strand) {
+    const auto next = strand.calls->next();
+    if (!next) {
+      strand.phase = Phase::ended;
+      books_.end(strand);
+      return false;
+    }
+    ++books_.events;
+    strand.event = *next;
+    const auto& shape = books_.shape(strand.rank, *next);
+    strand.call = shape.call;
+    strand.function = shape.function;
+    const Time computing = Time(event_of(strand).compute_s * options_.compute_scale * 1e12 + 0.5);
+    strand.phase = Phase::begin;
+    if (computing <= 0) return true;
+    spend(strand, computing, Books::kComputing, PathKeys::kNoPlace);
+    books_.ranks[size_t(strand.rank)].computing += computing;
+    return true;
+  }
+
+  void spend(Strand& strand, Time time, int function, int place) {
+    strand.clock += time;
+    if (options_.path) strand.path.add(keys_.key(function, place), {time, 0, 0});
+  }
+  int32_t keep(const Strand& strand) { return options_.path ? paths_.keep(strand.path) : -1; }
+
+  // --- calls -----------------------------------------------------------------------------------
+
+  bool begin(uint32_t number) {
+    Strand& strand = strands_[number];
+    const Event& event = event_of(strand);
+    strand.began = strand.clock;
+    strand.waiting = 0;
+    strand.phase = Phase::finish;
+    switch (strand.call.act) {
+      case Act::nothing:
+        return true;
+      case Act::as_recorded: {
+        const Time took = Time(std::max(0.0, event.took_s) * 1e12 + 0.5);
+        spend(strand, took, strand.function, PathKeys::kNoPlace);
+        books_.ranks[size_t(strand.rank)].recorded += took;
+        return true;
+      }
+      case Act::receive:
+        return receive(number, event.peer, event.tag);
+      case Act::send_receive:
+        if (event.from != -1) strand.waits.push_back(post(strand, event.from, event.from_tag));
+        if (event.peer < 0) return wait(number, Phase::finish);
+        return prepare(strand, event);
+      case Act::send:
+      case Act::put:
+      case Act::get:
+        return event.peer < 0 || prepare(strand, event);
+      case Act::wait:
+        for (const int slot : event.completes) take_slot(strand, slot);
+        return wait(number, Phase::finish);
+      case Act::flush:
+        strand.waits.swap(strand.one_sided);
+        return wait(number, Phase::finish);
+      case Act::fence:
+        strand.waits.swap(strand.one_sided);
+        return wait(number, Phase::enter);
+      case Act::collective:
+        if (!strand.call.blocking) return begin_beside(number);
+        strand.phase = Phase::enter;
+        return true;
+    }
+    return true;
+  }
+
+  // The processor's work for a message that is about to go.
+  bool prepare(Strand& strand, const Event& event) {
+    if (event.peer >= job_.placement->ranks())
+      return halt(strand, fmt::format("has a message for rank {}, and there are {} ranks",
+                                      event.peer, job_.placement->ranks()));
+    const Way way = costs_.way(strand.rank, event.peer);
+    spend(strand, costs_.message(way, std::max<int64_t>(0, event.bytes)).send, strand.function,
+          int(way));
+    strand.phase = Phase::inject;
+    return true;
+  }
+
+  bool inject(uint32_t number) {
+    Strand& strand = strands_[number];
+    const Event& event = event_of(strand);
+    strand.phase = Phase::finish;
+    const Way way = costs_.way(strand.rank, event.peer);
+    const int64_t bytes = std::max<int64_t>(0, event.bytes);
+    Traffic::Sending sending{
+        strand.rank, event.peer,  bytes, strand.call.mode, costs_.message(way, bytes),
+        way,         keep(strand)};
+    if (strand.call.act == Act::put || strand.call.act == Act::get) {
+      // What is got is asked for first.
+      if (strand.call.act == Act::get) {
+        std::swap(sending.source, sending.target);
+        sending.cost.way += costs_.message(way, 0).way;
+      }
+      const int32_t request = traffic_.put(now_, sending);
+      if (strand.call.blocking)
+        strand.one_sided.push_back(request);
+      else
+        put_slot(strand, event.request, request);
+      return true;
+    }
+    const int32_t request =
+        traffic_.send(now_, sending, {event.comm, strand.rank, std::max(0, event.tag)});
+    if (!strand.call.blocking) {
+      put_slot(strand, event.request, request);
+      return true;
+    }
+    if (request >= 0) strand.waits.push_back(request);
+    return wait(number, Phase::finish);
+  }
+
+  int32_t post(Strand& strand, int from, int tag) {
+    const Event& event = event_of(strand);
+    // Only the path of what may be a rendezvous can hang on the receiver.
+    const bool may_wait = event.bytes < 0 || double(event.bytes) > costs_.machine().eager_bytes;
+    return traffic_.receive(now_, strand.rank, {event.comm, from, tag},
+                            may_wait ? keep(strand) : -1);
+  }
+
+  bool receive(uint32_t number, int from, int tag) {
+    Strand& strand = strands_[number];
+    if (from == -1) return true;
+    const int32_t request = post(strand, from, tag);
+    spend(strand, costs_.posting(), strand.function, PathKeys::kNoPlace);
+    if (!strand.call.blocking) {
+      put_slot(strand, event_of(strand).request, request);
+      return true;
+    }
+    strand.waits.push_back(request);
+    return wait(number, Phase::finish);
+  }
+
+  void put_slot(Strand& strand, int slot, int32_t request) {
+    if (slot < 0) {
+      if (request >= 0) traffic_.release(request);
+      return;
+    }
+    if (size_t(slot) >= strand.slots.size()) strand.slots.resize(size_t(slot) + 1, -1);
+    int32_t& held = strand.slots[size_t(slot)];
+    if (held >= 0) traffic_.release(held);  // it was freed, which is not recorded
+    held = request;
+  }
+
+  void take_slot(Strand& strand, int slot) {
+    if (slot < 0 || size_t(slot) >= strand.slots.size()) return;
+    const int32_t request = std::exchange(strand.slots[size_t(slot)], -1);
+    if (request >= 0) strand.waits.push_back(request);
+  }
+
+  // --- waiting ---------------------------------------------------------------------------------
+
+  // For all of strand.waits.
+  bool wait(uint32_t number, Phase after) {
+    Strand& strand = strands_[number];
+    strand.after = after;
+    strand.pending = 0;
+    for (const int32_t each : strand.waits) {
+      Request& request = traffic_.request(each);
+      if (request.complete) continue;
+      request.waiter = int32_t(number);
+      ++strand.pending;
+    }
+    strand.waits_now = strand.pending > 0;
+    if (strand.waits_now) return false;
+    resolve(strand);
+    return true;
+  }
+
+  void completed(int32_t number) override {
+    const int32_t waiter = traffic_.request(number).waiter;
+    Strand& strand = strands_[size_t(waiter)];
+    if (--strand.pending > 0) return;
+    strand.waits_now = false;
+    resolve(strand);
+    events_.set(uint32_t(waiter), std::max(now_, strand.clock));
+  }
+
+  // All that the strand waited for is complete: sets its clock, and asks what it was that it waited
+  // for last.
+  void resolve(Strand& strand) {
+    strand.phase = strand.after;
+    if (strand.waits.empty()) return;
+    if (strand.waits.size() > 1)
+      std::sort(strand.waits.begin(), strand.waits.end(), [&](int32_t a, int32_t b) {
+        const Time first = traffic_.request(a).at, second = traffic_.request(b).at;
+        return first != second ? first < second : a < b;
+      });
+    Time clock = strand.clock;
+    int32_t last = -1;
+    for (const int32_t each : strand.waits) {
+      const Request& request = traffic_.request(each);
+      if (request.at > clock) {
+        clock = request.at;
+        last = each;
+      }
+      clock += request.work;
+    }
+    if (last >= 0)
+      follow(strand, traffic_.request(last), clock);
+    else
+      spend(strand, clock - strand.clock, strand.function, place_of(strand.waits.back()));
+    strand.clock = clock;
+    for (const int32_t each : strand.waits) traffic_.release(each);
+    strand.waits.clear();
+  }
+
+  int place_of(int32_t request) {
+    const int32_t message = traffic_.request(request).message;
+    return message < 0 ? PathKeys::kNoPlace : int(traffic_.message(message).way);
+  }
+
+  // The strand goes on at `clock` because of that request.
+  void follow(Strand& strand, const Request& request, Time clock) {
+    if (request.message < 0) {
+      follow_collective(strand, request, clock);
+      return;
+    }
+    const Message& message = traffic_.message(request.message);
+    const bool receives = request.side == Request::Side::receives;
+    const bool by_other = message.by_sender() == receives && !message.one_sided;
+    if (by_other && !in_collective(strand)) {
+      const Time late = std::clamp<Time>(message.began() - strand.clock, 0, clock - strand.clock);
+      strand.waiting += late;
+      const int other = receives ? message.source : message.target;
+      books_.ranks[size_t(other)].caused += late;
+    }
+    if (!options_.path) return;
+    const int32_t kept = receives ? message.sender_path : message.receiver_path;
+    const size_t key = keys_.key(strand.function, int(message.way));
+    Time since = strand.clock;
+    if (by_other && kept >= 0) {
+      strand.path = paths_.at(kept);
+      since = message.began();
+    }
+    strand.path.add(key, {clock - since, 1, message.bytes});
+  }
+
+  void follow_collective(Strand& strand, const Request& request, Time clock) {
+    if (!options_.path) return;
+    if (request.path >= 0) strand.path = paths_.at(request.path);
+    const Time since = request.path >= 0 ? request.at : strand.clock;
+    strand.path.add(keys_.key(strand.function, PathKeys::kNoPlace), {clock - since, 0, 0});
+  }
+
+  static bool in_collective(const Strand& strand) { return strand.schedule != nullptr; }
+
+  // --- collective calls ------------------------------------------------------------------------
+
+  // The call goes on by itself, and the rank too.
+  bool begin_beside(uint32_t number) {
+    const int32_t request = traffic_.open_request();
+    const uint32_t made = new_strand();
+    Strand& strand = strands_[number];
+    put_slot(strand, event_of(strand).request, request);
+    Strand& other = strands_[made];
+    other.rank = strand.rank;
+    other.beside = true;
+    other.phase = Phase::enter;
+    other.clock = other.began = strand.clock;
+    other.path = strand.path;
+    other.event = strand.event;
+    other.call = strand.call;
+    other.function = strand.function;
+    other.request = request;
+    events_.set(made, other.clock);
+    return true;
+  }
+
+  uint32_t new_strand() {
+    if (!free_strands_.empty()) {
+      const uint32_t at = free_strands_.back();
+      free_strands_.pop_back();
+      strands_[at] = {};
+      return at;
+    }
+    strands_.emplace_back();
+    events_.grow(strands_.size());
+    return uint32_t(strands_.size()) - 1;
+  }
+
+  bool enter(uint32_t number) {
+    Strand& strand = strands_[number];
+    const Event& event = event_of(strand);
+    const bool fence = strand.call.act == Act::fence;
+    const auto comm = meetings_.find(fence && event.comm < 0 ? 0 : event.comm, strand.rank);
+    if (!comm)
+      return halt(strand, fmt::format("calls {} on communicator {}, of which the record says "
+                                      "nothing, or not that it is in it",
+                                      event.call, event.comm));
+    Members& members = meetings_.members(*comm);
+    const int me = members.place[strand.rank];
+    strand.comm = *comm;
+    const auto [call, meeting] = meetings_.come(*comm, strand.rank, strand.function,
+                                                event.root == strand.rank, strand.clock);
+    strand.number = call;
+    if (meeting->function != strand.function)
+      return halt(strand,
+                  fmt::format("comes to {} on communicator {} where rank {} came to {}", event.call,
+                              event.comm, meeting->first, books_.function(meeting->function)));
+    const int ranks = members.placement.ranks();
+    const int64_t bytes = std::max<int64_t>(0, event.bytes);
+    const auto root = members.place.find(event.root);
+    strand.schedule = schedule_of({fence ? Collective::barrier : strand.call.collective, me,
+                                   root == members.place.end() ? 0 : root->second,
+                                   strand.call.per_peer ? bytes : bytes / ranks},
+                                  members.placement);
+    strand.factor = factor(strand, members);
+    strand.phase = Phase::step;
+    return true;
+  }
+
+  // As messages of the call are stretched; looked up once for each event.
+  double factor(const Strand& strand, const Members& members) {
+    if (!options_.as_measured) return 1;
+    std::vector<double>& known = known_factors_[size_t(strand.rank)];
+    if (known.empty()) known.resize(job_.sequences[size_t(strand.rank)]->events.size(), -1);
+    double& its = known[size_t(strand.event)];
+    if (its >= 0) return its;
+    Event event = event_of(strand);
+    if (strand.call.act == Act::fence) {  // which is a barrier behind the puts
+      event = {};
+      event.call = "MPI_Barrier";
+    }
+    return its = factors_.of(event, members);
+  }
+
+  bool step(uint32_t number) {
+    Strand& strand = strands_[number];
+    plan::Step& next = strand.step;
+    const std::vector<int>& ranks = meetings_.members(strand.comm).ranks;
+    while (strand.schedule->next(next)) {
+      switch (next.kind) {
+        case plan::Step::Kind::send: {
+          const Way way = costs_.way(strand.rank, ranks[size_t(next.peer)]);
+          spend(strand, costs_.message(way, next.from.size).times(strand.factor).send,
+                strand.function, int(way));
+          strand.phase = Phase::inject_step;
+          return true;
+        }
+        case plan::Step::Kind::receive: {
+          const bool may_wait = double(next.to.size) > costs_.machine().eager_bytes;
+          strand.waits.push_back(traffic_.receive(
+              now_, strand.rank,
+              inner_envelope(strand.comm, ranks[size_t(next.peer)], strand.number, strand.beside),
+              may_wait ? keep(strand) : -1));
+          break;
+        }
+        case plan::Step::Kind::copy:
+          spend(strand, Time(double(costs_.copy(next.from.size)) * strand.factor), strand.function,
+                PathKeys::kNoPlace);
+          return true;
+        case plan::Step::Kind::wait:
+          if (strand.waits.empty()) break;
+          return wait(number, Phase::step);
+        default:  // no schedule of a call has others
+          break;
+      }
+    }
+    return wait(number, Phase::leave);
+  }
+
+  void send_step(Strand& strand) {
+    const int peer = meetings_.members(strand.comm).ranks[size_t(strand.step.peer)];
+    const Way way = costs_.way(strand.rank, peer);
+    const int64_t bytes = strand.step.from.size;
+    const int32_t request =
+        traffic_.send(now_,
+                      {strand.rank, peer, bytes, Mode::standard,
+                       costs_.message(way, bytes).times(strand.factor), way, keep(strand)},
+                      inner_envelope(strand.comm, strand.rank, strand.number, strand.beside));
+    if (request >= 0) strand.waits.push_back(request);
+    strand.phase = Phase::step;
+  }
+
+  bool leave(uint32_t number) {
+    Strand& strand = strands_[number];
+    const Meeting& meeting = meetings_.meeting(strand.comm, strand.number);
+    if (!strand.beside) note_waiting(strand, meeting);
+    meetings_.leave(strand.comm, strand.number);
+    strand.schedule.reset();
+    strand.phase = Phase::finish;
+    if (!strand.beside) return true;
+    strand.phase = Phase::ended;
+    traffic_.end_request(strand.request, strand.clock, keep(strand));
+    free_strands_.push_back(number);
+    return false;
+  }
+
+  // Until who is needed has come.
+  void note_waiting(Strand& strand, const Meeting& meeting) {
+    const bool fence = strand.call.act == Act::fence;
+    const Collective what = strand.call.collective;
+    const Event& event = event_of(strand);
+    const bool is_root = event.root == strand.rank;
+    Time until = 0;
+    int late = meeting.last_rank;
+    if (fence || meets_all(what)) {
+      until = meeting.last;
+    } else if (what == Collective::bcast || what == Collective::scatter) {
+      if (!is_root) until = meeting.root;
+      late = event.root;
+    } else if (is_root) {  // of a reduction or a gathering
+      until = meeting.last;
+    }
+    const Time waited = std::clamp<Time>(until - strand.began, 0, strand.clock - strand.began);
+    strand.waiting += waited;
+    if (late >= 0) books_.ranks[size_t(late)].caused += waited;
+  }
+
+  // What the rank comes to makes no sense: it stops here, and whoever waits for it too.
+  bool halt(Strand& strand, const std::string& why) {
+    strand.phase = Phase::halted;
+    books_.problem(fmt::format("rank {} {}", strand.rank, why));
+    return false;
+  }
+
+  const Job& job_;
+  const Costs& costs_;
+  const Options options_;
+  PathPool paths_;
+  PathKeys keys_;
+  Traffic traffic_;
+  Meetings meetings_;
+  CollectiveFactor factors_;
+  Books books_;
+  std::vector<std::vector<double>> known_factors_;  // by rank and event
+  std::vector<Strand> strands_;                     // the ranks first
+  std::vector<uint32_t> free_strands_;
+  sim::EventQueue events_;
+  Time now_ = 0;
+};
+
+Status check(const Job& job) {
+  const auto ranks = size_t(job.placement->ranks());
+  if (job.sequences.size() != ranks)
+    return fail(EINVAL, "{} sequences for {} ranks", job.sequences.size(), ranks);
+  for (const Communicator& each : job.communicators)
+    for (const int rank : each.members)
+      if (rank < 0 || size_t(rank) >= ranks)
+        return fail(EINVAL, "communicator {} has rank {}, and there are {} ranks", each.id, rank,
+                    ranks);
+  return {};
+}
+
+}  // namespace
+
+Result<Outcome> run(const Job& job, const Costs& costs, const Options& options) {
+  if (auto done = check(job); !done) return tl::unexpected(done.error());
+  const auto network = sim::make_network(costs.machine(), job.placement->nodes());
+  if (!network) return tl::unexpected(network.error());
+  return Run(job, costs, **network, options).to_the_end();
+}
+
+}  // namespace haichi::predict

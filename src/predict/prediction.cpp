@@ -1,0 +1,80 @@
+#include "predict/prediction.h"
+
+#include <errno.h>
+
+#include <algorithm>
+
+#include "predict/calls.h"
+
+namespace haichi::predict {
+namespace {
+
+using machine::Bound;
+
+Result<Job> job_of(const record::Record& record, const placement::Placement& placement,
+                   const std::vector<Communicator>& communicators) {
+  Job job{&placement, communicators, {}};
+  for (size_t r = 0; r < size_t(record.ranks); ++r) {
+    if (r >= record.sequences.size() || !record.sequences[r])
+      return fail(EINVAL,
+                  "the record has no sequence of rank {}: record the program with --sequence", r);
+    job.sequences.push_back(&*record.sequences[r]);
+  }
+  return job;
+}
+
+bool has_interval(const machine::Profile& profile) {
+  const auto& curves = profile.machine.curves;
+  return std::any_of(curves.begin(), curves.end(),
+                     [](const auto& each) { return each.points.has_interval(); });
+}
+
+// Functions that took their recorded time, in one line.
+void note_recorded(const Outcome& outcome, std::vector<std::string>& notes) {
+  std::string names;
+  for (const FunctionShare& each : outcome.functions)
+    if (call_of(each.function).act == Act::as_recorded && each.transfer > 0)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", each.function);
+  if (!names.empty())
+    notes.push_back(fmt::format("taken as they were recorded, for want of a model: {}", names));
+}
+
+}  // namespace
+
+Result<Prediction> predict(const record::Record& record, const machine::Profile& profile,
+                           const Wish& wish) {
+  const placement::Placement& placement = wish.placement ? *wish.placement : record.placement;
+  if (placement.ranks() != record.ranks)
+    return fail(EINVAL, "the placement is of {} ranks, and the record of {}", placement.ranks(),
+                record.ranks);
+  std::vector<Communicator> communicators;
+  for (const record::Communicator& each : record.communicators)
+    communicators.push_back({each.id, each.members});
+  const auto job = job_of(record, placement, communicators);
+  if (!job) return tl::unexpected(job.error());
+
+  Prediction prediction;
+  prediction.nodes = placement.nodes();
+  prediction.notes = record.notes;
+  const Costs costs(placement, profile, Bound::middle);
+  for (const std::string& line : costs.lacking()) prediction.notes.push_back(line);
+  auto outcome = run(*job, costs, {.compute_scale = wish.compute_scale});
+  if (!outcome) return tl::unexpected(outcome.error());
+  prediction.low_s = prediction.high_s = sim::seconds(outcome->end());
+  prediction.has_interval = has_interval(profile);
+  if (prediction.has_interval)
+    for (const Bound bound : {Bound::low, Bound::high}) {
+      const auto other = run(*job, Costs(placement, profile, bound),
+                             {.compute_scale = wish.compute_scale, .path = false});
+      if (!other) return tl::unexpected(other.error());
+      // Messages that are all faster may end later, where they then meet at a port.
+      prediction.low_s = std::min(prediction.low_s, sim::seconds(other->end()));
+      prediction.high_s = std::max(prediction.high_s, sim::seconds(other->end()));
+    }
+  for (const std::string& line : outcome->notes) prediction.notes.push_back(line);
+  note_recorded(*outcome, prediction.notes);
+  prediction.outcome = *std::move(outcome);
+  return prediction;
+}
+
+}  // namespace haichi::predict

@@ -1,0 +1,65 @@
+// A line of calls with a clock: a rank, or a nonblocking collective call beside it.
+//
+// PURE.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plan/schedule.h"
+#include "predict/calls.h"
+#include "predict/path.h"
+#include "record/sequence.h"
+#include "sim/time.h"
+
+namespace haichi::predict {
+
+struct Strand {
+  enum class Phase : uint8_t {
+    fetch,        ///< the next event
+    begin,        ///< its call
+    inject,       ///< its message
+    enter,        ///< its collective call
+    step,         ///< of that
+    inject_step,  ///< its message
+    leave,        ///< the collective call is over
+    finish,       ///< the call is over
+    ended,
+    halted,  ///< what comes makes no sense
+  };
+
+  int rank = 0;
+  bool beside = false;  ///< a nonblocking call
+  Phase phase = Phase::fetch;
+  sim::Time clock = 0;
+  Path path;
+  std::optional<record::Unfolded> calls;
+
+  // The call in hand.
+  int event = -1;
+  Call call;
+  int function = 0;
+  sim::Time began = 0;
+  sim::Time waiting = 0;
+
+  // What it waits for.
+  std::vector<int32_t> waits;
+  int pending = 0;
+  bool waits_now = false;
+  Phase after = Phase::finish;
+
+  // Its collective call.
+  std::unique_ptr<plan::Schedule> schedule;
+  plan::Step step;
+  size_t comm = 0;      ///< index of the communicator
+  uint64_t number = 0;  ///< of the call on it
+  double factor = 1;
+  int32_t request = -1;  ///< that its end completes, of a strand beside
+
+  std::vector<int32_t> slots;      ///< requests by slot; -1: nothing to wait for
+  std::vector<int32_t> one_sided;  ///< puts and gets under way
+};
+
+}  // namespace haichi::predict
