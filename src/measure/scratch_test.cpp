@@ -1,5 +1,6 @@
 #include "measure/scratch.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -45,6 +46,21 @@ TEST_F(Scratch, AllOthersStay) {
   EXPECT_EQ(remove_left_over_scratch(folder_), 0);
   for (const auto& path : {own, of_another_host, users}) EXPECT_TRUE(there(path)) << path;
   EXPECT_EQ(remove_left_over_scratch(folder_ + "/nowhere"), 0);
+}
+
+TEST_F(Scratch, AllThatAFailedPointLeavesIsRemovedAndItsSpaceGivenBack) {
+  const std::string own = scratch_path(folder_), other = scratch_path(folder_);
+  const std::string pointer = folder_ + "/." + own.substr(folder_.size() + 1) + ".shfp.7";
+  for (const auto& path : {own, own + ".0.15", own + ".locks.1", pointer, other}) make(path);
+  const int open_still = open(own.c_str(), O_RDONLY);
+  EXPECT_EQ(remove_scratch(own), 4);
+  EXPECT_FALSE(there(own));
+  EXPECT_FALSE(there(pointer));
+  EXPECT_TRUE(there(other));
+  EXPECT_EQ(lseek(open_still, 0, SEEK_END), 0);
+  close(open_still);
+  EXPECT_EQ(remove_scratch(own), 0);
+  EXPECT_EQ(remove_scratch(folder_ + "/nowhere/file"), 0);
 }
 
 }  // namespace
