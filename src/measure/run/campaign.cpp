@@ -59,8 +59,8 @@ Status Campaign::measure_points(Crew& crew, double budget) {
   while (const auto next = timetable_->next(elapsed() - before)) {
     if (auto written = write_finished(); !written) return written;
     show_progress(elapsed() - before, points_[size_t(next->point)]);
-    visit(crew, next->point, next->seconds);
     const Found& found = found_[size_t(next->point)];
+    if (found.problem.empty()) visit(crew, next->point, next->seconds);
     timetable_->visited(found.samples, !found.problem.empty());
   }
   return write_finished();
@@ -158,8 +158,10 @@ void Campaign::say(const Statement& statement) const {
 }
 
 void Campaign::keep(Found& found, const VisitResult& result) const {
+  // What went well before a call failed is no measurement of one that goes well.
   if (!result.problem.empty()) {
-    if (found.samples.count() == 0) found.problem = result.problem;
+    found = {};
+    found.problem = result.problem;
     return;
   }
   if (found.visits++ == 0) found.first = result.first;

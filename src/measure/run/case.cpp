@@ -1,13 +1,14 @@
 #include "measure/run/case.h"
 
 #include "measure/run/cold.h"
+#include "measure/run/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 namespace haichi::measure {
 
-void throw_call_failed(int code) {
+void call_failed(int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
@@ -15,7 +16,11 @@ void throw_call_failed(int code) {
   std::string line(text, size_t(length));
   line.resize(line.find_first_of("\r\n") == std::string::npos ? line.size()
                                                               : line.find_first_of("\r\n"));
-  throw CallFailed(line);
+  std::string* const problem = NotedFailures::noted_in;
+  if (problem == nullptr) throw CallFailed(line);
+  if (!problem->empty()) return;
+  *problem = line;
+  tell_in_watch(line);
 }
 
 char* Case::memory(int64_t size) {

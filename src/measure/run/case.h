@@ -19,11 +19,27 @@ struct CallFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-[[noreturn]] void throw_call_failed(int code);
+/// While one lives, an MPI call that fails is noted and not thrown, so that those behind it are
+/// made all the same: other ranks may wait in theirs.
+class NotedFailures {
+ public:
+  /// The first one's text goes into `problem`, if that is empty.
+  explicit NotedFailures(std::string& problem) { noted_in = &problem; }
+  ~NotedFailures() { noted_in = nullptr; }
+  NotedFailures(const NotedFailures&) = delete;
+  NotedFailures& operator=(const NotedFailures&) = delete;
+
+ private:
+  friend void call_failed(int code);
+  static inline std::string* noted_in = nullptr;
+};
+
+/// Throws CallFailed, or notes it.
+void call_failed(int code);
 
 /// Around every call of MPI in a measurement; costs a comparison.
 inline void must(int code) {
-  if (code != MPI_SUCCESS) throw_call_failed(code);
+  if (code != MPI_SUCCESS) call_failed(code);
 }
 
 struct Case {

@@ -23,8 +23,7 @@ Crew::Crew(const std::vector<Point>& points, std::string file, double clock_cost
     const int key = ranks.empty() ? rank_ : int(place - ranks.begin());
     MPI_Comm comm;
     must(MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, key, &comm));
-    const bool has_clock = comm != MPI_COMM_NULL;
-    by_place_[point.place] = {comm, has_clock ? std::make_unique<CommonClock>(comm) : nullptr};
+    by_place_[point.place] = {comm, comm != MPI_COMM_NULL ? std::make_unique<Team>(comm) : nullptr};
   }
 }
 
@@ -65,15 +64,15 @@ VisitResult Crew::take_part(const Order& order) {
   const Point& point = points_[size_t(order.point)];
   Case at;
   const Group& group = by_place_.at(point.place);
+  if (!group.team) return {};
   at.comm = group.comm;
-  if (at.comm == MPI_COMM_NULL) return {};
-  MPI_Comm_rank(at.comm, &at.rank);
-  MPI_Comm_size(at.comm, &at.ranks);
+  at.rank = group.team->rank();
+  at.ranks = group.team->ranks();
   at.bytes = order.bytes;
   at.file = file_;
   return visit(point, at,
                {order.seconds, order.start, order.batch, order.least, order.window, clock_cost_},
-               *group.clock);
+               *group.team);
 }
 
 // The result from the first of those that took part to rank 0.

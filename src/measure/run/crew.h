@@ -43,8 +43,8 @@ class Crew {
   VisitResult take_part(const Order& order);
   VisitResult bring_home(const Point& point, VisitResult mine);
   struct Group {
-    MPI_Comm comm;  ///< MPI_COMM_NULL where this rank takes no part
-    std::unique_ptr<CommonClock> clock;
+    MPI_Comm comm;               ///< what is measured with; MPI_COMM_NULL without this rank
+    std::unique_ptr<Team> team;  ///< the same ranks; none without this rank
   };
 
   const std::vector<Point>& points_;

@@ -21,8 +21,8 @@ double harness_seconds() {
   Case alone;
   alone.comm = MPI_COMM_SELF;
   alone.ranks = 1;
-  const CommonClock clock(MPI_COMM_SELF);
-  Sampler sampler(point, body, alone, clock, point.start, true);
+  Team team(MPI_COMM_SELF);
+  Sampler sampler(point, body, alone, team, point.start, true);
   double best = 1;
   for (int i = 0; i < kBursts; ++i) {
     Histogram histogram;

@@ -246,7 +246,8 @@ int start(int argc, char** argv) {
   const double init_seconds = double(now_ns() - begin) * 1e-9;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   options = {};
   if (read_options(argc, argv, rank == 0, options, code))
     code = guarded_measure(options, all, init_seconds);

@@ -31,38 +31,53 @@ void wait_until(int64_t ns) {
 }  // namespace
 
 std::array<int, 2> Sampler::decide(std::array<int, 2> choice) const {
-  must(MPI_Bcast(choice.data(), 2, MPI_INT, 0, at_.comm));
-  return choice;
+  return team_.from_first(choice);
+}
+
+template <class Call>
+void Sampler::attempt(const Call& call) {
+  const NotedFailures noted(problem_);
+  try {
+    call();
+  } catch (const CallFailed& error) {
+    if (problem_.empty()) problem_ = error.what();
+  }
 }
 
 void Sampler::one(int i, int batch, int64_t begin_ns) {
-  for (int j = 0; j < batch; ++j) body_.call();
+  attempt([&] {
+    for (int j = 0; j < batch; ++j) body_.call();
+  });
   times_[size_t(i)] = double(now_ns() - begin_ns) * kNano;
-  if (body_.after) body_.after();
+  if (body_.after) attempt(body_.after);
 }
 
 const std::vector<double>& Sampler::burst(int count, int batch) {
   times_.resize(size_t(count));
   keep_watch(point_.measurement->name);
-  must(MPI_Barrier(at_.comm));
+  failed_ = team_.any(!problem_.empty());
+  if (!failed_) take(count, batch);
+  end_watch();
+  return times_;
+}
+
+void Sampler::take(int count, int batch) {
   const bool by_clock = window_ > 0;
   if (by_clock)
     by_the_clock(count, batch);
   else
     in_turn(count, batch);
-  end_watch();
-  if ((point_.measurement->over == Over::slowest || by_clock) && at_.ranks > 1)
-    must(MPI_Reduce(at_.rank == 0 ? MPI_IN_PLACE : times_.data(), times_.data(), count, MPI_DOUBLE,
-                    MPI_MAX, 0, at_.comm));
+  if ((point_.measurement->over == Over::slowest || by_clock) && team_.ranks() > 1)
+    must(MPI_Reduce(team_.leads() ? MPI_IN_PLACE : times_.data(), times_.data(), count, MPI_DOUBLE,
+                    MPI_MAX, 0, team_.comm()));
   if (by_clock) drop_missed(count);
-  return times_;
 }
 
 void Sampler::in_turn(int count, int batch) {
   for (int i = 0; i < count; ++i) {
     if (point_.buffers == Buffers::cold) at_.cool();
-    if (body_.before) body_.before();
-    if (start_ != Start::back_to_back) must(MPI_Barrier(at_.comm));
+    if (body_.before) attempt(body_.before);
+    if (start_ != Start::back_to_back) team_.meet();
     one(i, batch, now_ns());
   }
 }
@@ -86,18 +101,18 @@ void Sampler::by_the_clock(int count, int batch) {
   struct {
     int64_t first;
     double window;
-  } plan{now_ns() + int64_t((kLead_s + clock_.error()) / kNano), window_};
-  must(MPI_Bcast(&plan, sizeof plan, MPI_BYTE, 0, at_.comm));
+  } plan{now_ns() + int64_t((kLead_s + team_.clock().error()) / kNano), window_};
+  plan = team_.from_first(plan);
   window_ = plan.window;
   for (int i = 0; i < count; ++i) {
     if (point_.buffers == Buffers::cold) at_.cool();
-    if (body_.before) body_.before();
-    const int64_t begin = clock_.own_at(plan.first + int64_t(i * window_ / kNano));
+    if (body_.before) attempt(body_.before);
+    const int64_t begin = team_.clock().own_at(plan.first + int64_t(i * window_ / kNano));
     const bool late = now_ns() > begin;
     wait_until(begin);
     one(i, batch, begin);
     // Whose time counts that is no maximum keeps it from the others, but not that they were late.
-    const bool counts = point_.measurement->over == Over::slowest || at_.rank == 0;
+    const bool counts = point_.measurement->over == Over::slowest || team_.leads();
     if (late)
       times_[size_t(i)] = kLate;
     else if (!counts)
@@ -109,8 +124,7 @@ void Sampler::by_the_clock(int count, int batch) {
 // whatever they are.
 void Sampler::drop_missed(int count) {
   times_.erase(std::remove(times_.begin(), times_.end(), kLate), times_.end());
-  int late = count - int(times_.size());
-  must(MPI_Bcast(&late, 1, MPI_INT, 0, at_.comm));
+  const int late = team_.from_first(count - int(times_.size()));
   missed_ += late;
   ++bursts_;
   late_bursts_ += late > count * kMost;

@@ -9,7 +9,7 @@
 #include "measure/disturbance.h"
 #include "measure/points.h"
 #include "measure/run/case.h"
-#include "measure/run/common_clock.h"
+#include "measure/run/team.h"
 
 namespace haichi::measure {
 
@@ -24,7 +24,7 @@ struct VisitFacts {
 };
 struct VisitResult : VisitFacts {
   std::vector<double> samples;  ///< seconds of one call each, divided as the formula says
-  std::string problem;          ///< why there are no samples
+  std::string problem;          ///< why there are no samples; the same on all ranks
 };
 
 struct VisitOrder {
@@ -36,7 +36,7 @@ struct VisitOrder {
   double clock_cost;  ///< seconds that this takes
 };
 
-/// Collective over the ranks that take part, whose clock is `clock`.
-VisitResult visit(const Point& point, Case& at, const VisitOrder& order, CommonClock& clock);
+/// Collective over `team`, the ranks that take part, which `at` has too.
+VisitResult visit(const Point& point, Case& at, const VisitOrder& order, Team& team);
 
 }  // namespace haichi::measure

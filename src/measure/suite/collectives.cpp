@@ -19,7 +19,7 @@ struct Arguments {
   int* equal_floats;     // of a reduce_scatter: `floats` for each rank
   MPI_Datatype* types;   // MPI_BYTE for each rank
   int rank;
-  MPI_Comm comm;
+  MPI_Comm comm = MPI_COMM_NULL;
 };
 
 Arguments arguments_of(Case& c) {
@@ -251,7 +251,7 @@ void add_nonblocking(const Row& row, std::vector<Measurement>& all) {
   whole.make = [call = row.nonblocking](Case& c) {
     const Arguments a = arguments_of(c);
     return Body{.call = [=] {
-      MPI_Request request;
+      MPI_Request request = MPI_REQUEST_NULL;
       must(call(a, &request));
       must(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }};

@@ -49,14 +49,14 @@ std::vector<Measurement> makings() {
                          must(MPI_Comm_dup_with_info(c.comm, MPI_INFO_NULL, comm));
                        }));
   all.push_back(making("comm-idup", "MPI_Comm_idup", "7.4.2", [](const Case& c, MPI_Comm* comm) {
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     must(MPI_Comm_idup(c.comm, comm, &request));
     must(MPI_Wait(&request, MPI_STATUS_IGNORE));
   }));
 #if MPI_VERSION >= 4
   all.push_back(making("comm-idup-with-info", "MPI_Comm_idup_with_info", "7.4.2",
                        [](const Case& c, MPI_Comm* comm) {
-                         MPI_Request request;
+                         MPI_Request request = MPI_REQUEST_NULL;
                          must(MPI_Comm_idup_with_info(c.comm, MPI_INFO_NULL, comm, &request));
                          must(MPI_Wait(&request, MPI_STATUS_IGNORE));
                        }));
@@ -70,14 +70,14 @@ std::vector<Measurement> makings() {
       }));
   all.push_back(
       making("comm-create", "MPI_Comm_create", "7.4.2", [](const Case& c, MPI_Comm* comm) {
-        MPI_Group group;
+        MPI_Group group = MPI_GROUP_NULL;
         must(MPI_Comm_group(c.comm, &group));
         must(MPI_Comm_create(c.comm, group, comm));
         must(MPI_Group_free(&group));
       }));
   all.push_back(making("comm-create-group", "MPI_Comm_create_group", "7.4.2",
                        [](const Case& c, MPI_Comm* comm) {
-                         MPI_Group group;
+                         MPI_Group group = MPI_GROUP_NULL;
                          must(MPI_Comm_group(c.comm, &group));
                          must(MPI_Comm_create_group(c.comm, group, 0, comm));
                          must(MPI_Group_free(&group));
@@ -85,7 +85,7 @@ std::vector<Measurement> makings() {
 #if MPI_VERSION >= 4
   all.push_back(making("comm-create-from-group", "MPI_Comm_create_from_group", "7.4.2",
                        [](const Case& c, MPI_Comm* comm) {
-                         MPI_Group group;
+                         MPI_Group group = MPI_GROUP_NULL;
                          must(MPI_Comm_group(c.comm, &group));
                          must(MPI_Comm_create_from_group(group, "haichi measure", MPI_INFO_NULL,
                                                          MPI_ERRORS_RETURN, comm));
@@ -102,7 +102,7 @@ std::vector<Measurement> topologies() {
     must(MPI_Cart_create(c.comm, 1, &c.ranks, &periodic, 0, comm));
   }));
   all.push_back(making("cart-sub", "MPI_Cart_sub", "8.5", [](const Case& c, MPI_Comm* comm) {
-    MPI_Comm cart;
+    MPI_Comm cart = MPI_COMM_NULL;
     const int sizes[] = {c.ranks, 1}, periodic[] = {1, 1}, remain[] = {1, 0};
     must(MPI_Cart_create(c.comm, 2, sizes, periodic, 0, &cart));
     must(MPI_Cart_sub(cart, remain, comm));
@@ -143,7 +143,7 @@ std::vector<Measurement> topologies() {
 
 // Each half of the ranks is one side.
 MPI_Comm half_of(const Case& c) {
-  MPI_Comm half;
+  MPI_Comm half = MPI_COMM_NULL;
   must(MPI_Comm_split(c.comm, c.rank < c.ranks / 2 ? 0 : 1, c.rank, &half));
   return half;
 }
@@ -216,13 +216,13 @@ std::vector<Measurement> questions() {
                       }));
   all.push_back(alone("comm-group", {"MPI_Comm_group", "MPI_Group_free"}, "7.3.2",
                       "Comm_group, Group_free", [](const Case& c) {
-                        MPI_Group group;
+                        MPI_Group group = MPI_GROUP_NULL;
                         must(MPI_Comm_group(c.comm, &group));
                         must(MPI_Group_free(&group));
                       }));
   all.push_back(alone("comm-set-info", {"MPI_Comm_set_info", "MPI_Comm_get_info"}, "7.4.4",
                       "Comm_get_info, Comm_set_info of the same, Info_free", [](const Case& c) {
-                        MPI_Info info;
+                        MPI_Info info = MPI_INFO_NULL;
                         must(MPI_Comm_get_info(c.comm, &info));
                         must(MPI_Comm_set_info(c.comm, info));
                         must(MPI_Info_free(&info));
@@ -305,7 +305,7 @@ Measurement set_operation(std::string name, std::string function, SetOperation c
   const std::string timed = function.substr(4) + " of all and half of the ranks, Group_free";
   return on_groups(std::move(name), {std::move(function), "MPI_Group_free"}, timed,
                    [call](const Case&, MPI_Group all, MPI_Group half) {
-                     MPI_Group made;
+                     MPI_Group made = MPI_GROUP_NULL;
                      must(call(all, half, &made));
                      // An empty result is a constant, which need not be freed.
                      if (made != MPI_GROUP_EMPTY) must(MPI_Group_free(&made));
@@ -319,7 +319,7 @@ Measurement choice(std::string name, std::string function, Choice call) {
   return on_groups(std::move(name), {std::move(function)}, timed,
                    [call](const Case&, MPI_Group all, MPI_Group) {
                      const int first = 0;
-                     MPI_Group made;
+                     MPI_Group made = MPI_GROUP_NULL;
                      must(call(all, 1, &first, &made));
                      if (made != MPI_GROUP_EMPTY) must(MPI_Group_free(&made));
                    });
@@ -332,7 +332,7 @@ Measurement range_choice(std::string name, std::string function, RangeChoice cal
   return on_groups(std::move(name), {std::move(function)}, timed,
                    [call](const Case&, MPI_Group all, MPI_Group) {
                      int range[1][3] = {{0, 0, 1}};
-                     MPI_Group made;
+                     MPI_Group made = MPI_GROUP_NULL;
                      must(call(all, 1, range, &made));
                      if (made != MPI_GROUP_EMPTY) must(MPI_Group_free(&made));
                    });

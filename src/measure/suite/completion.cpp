@@ -128,7 +128,7 @@ std::vector<Measurement> single_calls() {
                        "Irecv, Cancel, Wait, Test_cancelled", [](Case& c) {
                          char* const memory = c.memory(1);
                          return Body{.call = [=, &c] {
-                           MPI_Request request;
+                           MPI_Request request = MPI_REQUEST_NULL;
                            MPI_Status status;
                            int cancelled = 0;
                            must(MPI_Irecv(memory, 1, MPI_BYTE, c.rank, kTag, c.comm, &request));
@@ -141,7 +141,7 @@ std::vector<Measurement> single_calls() {
                        "Send_init, Request_free", [](Case& c) {
                          char* const memory = c.memory(1);
                          return Body{.call = [=, &c] {
-                           MPI_Request request;
+                           MPI_Request request = MPI_REQUEST_NULL;
                            must(MPI_Send_init(memory, 1, MPI_BYTE, c.rank, kTag, c.comm, &request));
                            must(MPI_Request_free(&request));
                          }};

@@ -162,7 +162,7 @@ Measurement commit_entry(const Shape& shape) {
           .make =
               [make = shape.make](Case& c) {
                 return Body{.call = [&c, make] {
-                  MPI_Datatype type;
+                  MPI_Datatype type = MPI_DATATYPE_NULL;
                   make(c, &type);
                   must(MPI_Type_commit(&type));
                   must(MPI_Type_free(&type));

@@ -9,8 +9,8 @@ namespace haichi::measure {
 namespace {
 
 struct Arguments {
-  MPI_Comm comm;
-  MPI_File file;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_File file = MPI_FILE_NULL;
   MPI_Offset offset;
   char* memory;
   int count;

@@ -100,7 +100,7 @@ std::vector<Measurement> opens() {
                 },
             .before =
                 [&c] {
-                  MPI_File file;
+                  MPI_File file = MPI_FILE_NULL;
                   must(MPI_File_open(c.comm, c.file.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR,
                                      MPI_INFO_NULL, &file));
                   must(MPI_File_close(&file));
@@ -134,13 +134,13 @@ Measurement set_view(const char* name, const char* words, MPI_Datatype (*make)(c
 }
 
 MPI_Datatype contiguous(const Case&) {
-  MPI_Datatype type;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   must(MPI_Type_contiguous(1024, MPI_INT, &type));
   return type;
 }
 
 MPI_Datatype vector(const Case& c) {
-  MPI_Datatype type;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   must(MPI_Type_vector(1024, 1, c.ranks, MPI_INT, &type));
   return type;
 }
@@ -148,14 +148,14 @@ MPI_Datatype vector(const Case& c) {
 MPI_Datatype indexed(const Case& c) {
   std::vector<int> lengths(1024, 1), places;
   for (int i = 0; i < 1024; ++i) places.push_back(i * c.ranks);
-  MPI_Datatype type;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   must(MPI_Type_indexed(1024, lengths.data(), places.data(), MPI_INT, &type));
   return type;
 }
 
 MPI_Datatype subarray(const Case& c) {
   const int sizes[] = {32, 32, c.ranks}, part[] = {32, 32, 1}, begin[] = {0, 0, c.rank};
-  MPI_Datatype type;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   must(MPI_Type_create_subarray(3, sizes, part, begin, MPI_ORDER_C, MPI_INT, &type));
   return type;
 }
@@ -288,7 +288,7 @@ std::vector<Measurement> questions() {
                       }));
   all.push_back(on_file("file-set-info", {"MPI_File_set_info"}, "14.2.8", "File_set_info of a hint",
                         [](MPI_File file) {
-                          MPI_Info info;
+                          MPI_Info info = MPI_INFO_NULL;
                           must(MPI_Info_create(&info));
                           must(MPI_Info_set(info, "cb_buffer_size", "4194304"));
                           must(MPI_File_set_info(file, info));
@@ -296,13 +296,13 @@ std::vector<Measurement> questions() {
                         }));
   all.push_back(alone("file-get-info", {"MPI_File_get_info"}, "14.2.8", "File_get_info, Info_free",
                       [](MPI_File file) {
-                        MPI_Info info;
+                        MPI_Info info = MPI_INFO_NULL;
                         must(MPI_File_get_info(file, &info));
                         must(MPI_Info_free(&info));
                       }));
   all.push_back(alone("file-get-group", {"MPI_File_get_group"}, "14.2.7",
                       "File_get_group, Group_free", [](MPI_File file) {
-                        MPI_Group group;
+                        MPI_Group group = MPI_GROUP_NULL;
                         must(MPI_File_get_group(file, &group));
                         must(MPI_Group_free(&group));
                       }));

@@ -18,7 +18,7 @@ constexpr int kSegments = 8, kPieces = 64, kRows = 8;
 // `pieces` of `bytes` in all, with room for those of the other ranks in between.
 MPI_Datatype in_turns(const Case& c, int pieces, int64_t bytes) {
   const int piece = int(bytes / pieces);
-  MPI_Datatype type;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   must(MPI_Type_vector(pieces, piece, piece * c.ranks, MPI_BYTE, &type));
   return type;
 }
@@ -27,7 +27,7 @@ MPI_Datatype in_turns(const Case& c, int pieces, int64_t bytes) {
 MPI_Datatype nested(const Case& c) {
   const MPI_Datatype row = in_turns(c, kPieces / kRows, c.bytes / kRows);
   const MPI_Aint apart = 2 * c.bytes / kRows * c.ranks;
-  MPI_Datatype type;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   must(MPI_Type_create_hvector(kRows, 1, apart, row, &type));
   MPI_Datatype freed = row;
   must(MPI_Type_free(&freed));
@@ -77,7 +77,7 @@ Body in_pattern(Case& c, const Pattern& pattern, Call call, const Hints& hints) 
   need_locks(c);  // of whoever reads and writes again what lies between the pieces
   char* const memory = c.memory(c.bytes);
   const MPI_File file = open_scratch(c);
-  MPI_Info info;
+  MPI_Info info = MPI_INFO_NULL;
   must(MPI_Info_create(&info));
   for (const auto& [key, value] : hints.values) must(MPI_Info_set(info, key, value));
   MPI_Datatype type = pattern.type(c);

@@ -16,7 +16,7 @@ struct Files {
   std::string name(int i) const { return fmt::format("{}.{}", stem, i); }
   void open_each(int mode) const {
     for (int i = 0; i < kFiles; ++i) {
-      MPI_File file;
+      MPI_File file = MPI_FILE_NULL;
       must(MPI_File_open(MPI_COMM_SELF, name(i).c_str(), mode, MPI_INFO_NULL, &file));
       must(MPI_File_close(&file));
     }
@@ -50,7 +50,7 @@ Body opening_one(Case& c) {
   return {
       .call =
           [=, &c] {
-            MPI_File file;
+            MPI_File file = MPI_FILE_NULL;
             must(MPI_File_open(MPI_COMM_SELF, c.file.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file));
             must(MPI_File_close(&file));
           },

@@ -14,7 +14,7 @@ struct Arguments {
   int counts[kNeighbours], places[kNeighbours];
   MPI_Aint offsets[kNeighbours];
   MPI_Datatype types[kNeighbours];
-  MPI_Comm ring;
+  MPI_Comm ring = MPI_COMM_NULL;
 };
 
 using A = const Arguments&;
@@ -135,7 +135,7 @@ void add(const Row& row, std::vector<Measurement>& all) {
                         const Arguments a = arguments_of(c);
                         return Body{.call =
                                         [=] {
-                                          MPI_Request request;
+                                          MPI_Request request = MPI_REQUEST_NULL;
                                           must(call(a, &request));
                                           must(MPI_Wait(&request, MPI_STATUS_IGNORE));
                                         },

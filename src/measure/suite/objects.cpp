@@ -79,7 +79,7 @@ std::vector<Measurement> infos() {
   std::vector<Measurement> all;
   all.push_back(plain("info-create", {"MPI_Info_create", "MPI_Info_free"}, "10",
                       "Info_create, Info_free", [] {
-                        MPI_Info info;
+                        MPI_Info info = MPI_INFO_NULL;
                         must(MPI_Info_create(&info));
                         must(MPI_Info_free(&info));
                       }));
@@ -113,7 +113,7 @@ std::vector<Measurement> infos() {
         must(MPI_Info_set(*info, "key", "value"));
         return Body{.call =
                         [=] {
-                          MPI_Info copy;
+                          MPI_Info copy = MPI_INFO_NULL;
                           must(MPI_Info_dup(*info, &copy));
                           must(MPI_Info_free(&copy));
                         },
@@ -162,13 +162,13 @@ std::vector<Measurement> types_and_operations() {
                       }));
   all.push_back(
       plain("type-dup", {"MPI_Type_dup", "MPI_Type_free"}, "5.1", "Type_dup, Type_free", [] {
-        MPI_Datatype type;
+        MPI_Datatype type = MPI_DATATYPE_NULL;
         must(MPI_Type_dup(MPI_DOUBLE, &type));
         must(MPI_Type_free(&type));
       }));
   all.push_back(plain("type-resized", {"MPI_Type_create_resized"}, "5.1",
                       "Type_create_resized, Type_free", [] {
-                        MPI_Datatype type;
+                        MPI_Datatype type = MPI_DATATYPE_NULL;
                         must(MPI_Type_create_resized(MPI_DOUBLE, 0, 16, &type));
                         must(MPI_Type_free(&type));
                       }));
@@ -178,7 +178,7 @@ std::vector<Measurement> types_and_operations() {
   }));
   all.push_back(plain("op-create", {"MPI_Op_create", "MPI_Op_free", "MPI_Op_commutative"}, "6.9.5",
                       "Op_create, Op_commutative, Op_free", [] {
-                        MPI_Op op;
+                        MPI_Op op = MPI_OP_NULL;
                         int flag = 0;
                         const auto none = [](void*, void*, int*, MPI_Datatype*) {};
                         must(MPI_Op_create(none, 1, &op));
@@ -188,7 +188,7 @@ std::vector<Measurement> types_and_operations() {
 #if MPI_VERSION >= 4
   all.push_back(plain("session-init", {"MPI_Session_init", "MPI_Session_finalize"}, "11.3",
                       "Session_init, Session_finalize", [] {
-                        MPI_Session session;
+                        MPI_Session session = MPI_SESSION_NULL;
                         must(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
                         must(MPI_Session_finalize(&session));
                       }));

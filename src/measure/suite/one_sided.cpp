@@ -15,7 +15,7 @@ constexpr Sizes kOperands{8, 1 << 20};
 struct Arguments {
   char *out, *in, *compare;
   int bytes, longs;
-  MPI_Win window;
+  MPI_Win window = MPI_WIN_NULL;
   MPI_Group other;  // the one rank that is the peer
 };
 
@@ -90,7 +90,7 @@ Arguments arguments_of(Case& c) {
   void* memory = nullptr;
   must(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, c.comm, &memory, &a.window));
   must(MPI_Win_set_errhandler(a.window, MPI_ERRORS_RETURN));
-  MPI_Group all;
+  MPI_Group all = MPI_GROUP_NULL;
   const int peer = c.peer();
   must(MPI_Comm_group(c.comm, &all));
   must(MPI_Group_incl(all, 1, &peer, &a.other));
@@ -250,7 +250,7 @@ void add(const Requested& operation, std::vector<Measurement>& all) {
   leave_target_alone(one);
   one.make = [issue = operation.issue](Case& c) {
     return within_lock_all(c, [issue](A a) {
-      MPI_Request request;
+      MPI_Request request = MPI_REQUEST_NULL;
       must(issue(a, &request));
       must(MPI_Wait(&request, MPI_STATUS_IGNORE));
     });

@@ -261,7 +261,7 @@ std::vector<Measurement> probes() {
       ping_pong_entry("ping-pong-mprobe", {"MPI_Mprobe", "MPI_Mrecv"}, "3.8",
                       "Send, Mprobe, Mrecv; the other Mprobe, Mrecv, Send", [](Case& c) {
                         return probing(c, [&c](char* in) {
-                          MPI_Message message;
+                          MPI_Message message = MPI_MESSAGE_NULL;
                           must(MPI_Mprobe(c.peer(), kTag, c.comm, &message, MPI_STATUS_IGNORE));
                           must(MPI_Mrecv(in, c.count(), MPI_BYTE, &message, MPI_STATUS_IGNORE));
                         });
@@ -271,7 +271,7 @@ std::vector<Measurement> probes() {
       "Send, Improbe until it is there, Imrecv, Wait; the other receives first", [](Case& c) {
         MPI_Request* const request = c.requests(1);
         return probing(c, [&c, request](char* in) {
-          MPI_Message message;
+          MPI_Message message = MPI_MESSAGE_NULL;
           int there = 0;
           while (there == 0)
             must(MPI_Improbe(c.peer(), kTag, c.comm, &there, &message, MPI_STATUS_IGNORE));

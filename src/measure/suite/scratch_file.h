@@ -9,7 +9,7 @@ namespace haichi::measure {
 /// Opens the job's file for reading and writing, on all ranks of `comm`; it is deleted when it is
 /// closed.
 inline MPI_File open_scratch(const Case& c, MPI_Comm comm) {
-  MPI_File file;
+  MPI_File file = MPI_FILE_NULL;
   must(MPI_File_open(comm, c.file.c_str(),
                      MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                      &file));

@@ -10,7 +10,7 @@ namespace haichi::measure {
 namespace {
 
 struct Half {
-  MPI_Comm comm;
+  MPI_Comm comm = MPI_COMM_NULL;
   char *out, *in;
   int count;
 };

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kWindowBytes = 4096;
 
 MPI_Win window_of(Case& c) {
-  MPI_Win window;
+  MPI_Win window = MPI_WIN_NULL;
   void* memory = nullptr;
   must(MPI_Win_allocate(kWindowBytes, 1, MPI_INFO_NULL, c.comm, &memory, &window));
   must(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));

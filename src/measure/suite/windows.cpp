@@ -104,7 +104,7 @@ Measurement question(std::string name, std::string function, std::string timed,
   one.start = Start::back_to_back;
   one.make = [ask = std::move(ask)](Case& c) {
     MPI_Win* const window = c.values<MPI_Win>(1);
-    MPI_Comm node;
+    MPI_Comm node = MPI_COMM_NULL;
     void* memory = nullptr;
     must(MPI_Comm_split_type(c.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
     must(MPI_Win_allocate_shared(4096, 1, MPI_INFO_NULL, node, &memory, window));
@@ -131,19 +131,19 @@ std::vector<Measurement> windows() {
                          }));
   all.push_back(question("win-get-group", "MPI_Win_get_group", "Win_get_group, Group_free",
                          [](MPI_Win window) {
-                           MPI_Group group;
+                           MPI_Group group = MPI_GROUP_NULL;
                            must(MPI_Win_get_group(window, &group));
                            must(MPI_Group_free(&group));
                          }));
   all.push_back(
       question("win-get-info", "MPI_Win_get_info", "Win_get_info, Info_free", [](MPI_Win window) {
-        MPI_Info info;
+        MPI_Info info = MPI_INFO_NULL;
         must(MPI_Win_get_info(window, &info));
         must(MPI_Info_free(&info));
       }));
   all.push_back(question("win-set-info", "MPI_Win_set_info",
                          "Info_create, Win_set_info without a key, Info_free", [](MPI_Win window) {
-                           MPI_Info info;
+                           MPI_Info info = MPI_INFO_NULL;
                            must(MPI_Info_create(&info));
                            must(MPI_Win_set_info(window, info));
                            must(MPI_Info_free(&info));

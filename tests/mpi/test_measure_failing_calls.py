@@ -1,0 +1,102 @@
+"""A call that fails on one rank in the middle of `haichi measure`: its point alone is lost, all
+ranks go on together, and nothing is left behind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import mpis
+import pytest
+from measure_support import INCOMPLETE, complaints, lines, measurable, points, program
+from mpis import Mpi
+
+NTH_CALL = Path(__file__).parents[1] / "faults" / "nth_call.c"
+LATER = 12  # calls into it: behind the first one, which stands for whether it can be done at all
+
+
+@pytest.fixture(params=mpis.all_mpis()[:2], ids=str)
+def stock(request: pytest.FixtureRequest) -> Mpi:
+    """The distribution's MPIs."""
+    return measurable(request.param)
+
+
+def measure(
+    mpi: Mpi, folder: Path, words: list[str], fault: str, *, rank: int, made: bool, call: int
+):
+    """The suite on two ranks, one of whose calls fails; what it ended with, and its file."""
+    library = mpi.compile(NTH_CALL, "-shared", "-fPIC")
+    out = folder / "s.jsonl"
+    files = folder / "files"
+    files.mkdir()
+    env = {
+        "LD_PRELOAD": str(library),
+        "NTH_CALL_FUNCTION": fault,
+        "NTH_CALL": str(call),
+        "NTH_CALL_RANK": str(rank),
+        "NTH_CALL_MADE": str(int(made)),
+    }
+    command = [program(mpi), *words, "--budget", "0.5", "--out", out, "--directory", files]
+    done = mpi.run(2, command, env=env, timeout=50)
+    assert list(files.iterdir()) == [], done.stderr
+    return done, out
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "made", "call", "words"),
+    [
+        # Of a collective call, and of one behind a common clock.
+        ("allgather", "Allgather", True, LATER, ["--start", "barrier"]),
+        ("allgather", "Allgather", True, LATER, ["--start", "window"]),
+        # Of calls whose time is the first rank's, many in a sample. The harness sends, too.
+        ("ping-pong", "Send", True, 1000, []),
+        # What a rank does, or does not do, by itself, among calls that all make.
+        ("get-fence", "Win_fence", True, LATER, []),
+        ("file-write-at", "File_write_at", False, LATER, []),
+        # Before a sample's call, and behind it.
+        ("file-sync", "File_write_at", False, LATER, []),
+        ("file-open", "File_close", True, LATER, []),
+        # With names in the folder that the others don't know.
+        ("files-create", "File_open", False, LATER, []),
+    ],
+)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_later_call_fails_its_point_alone(
+    stock: Mpi,
+    tmp_path: Path,
+    name: str,
+    fault: str,
+    made: bool,
+    call: int,
+    words: list[str],
+    rank: int,
+) -> None:
+    words = [name, "barrier", "--size", "4k", *words]
+    done, out = measure(stock, tmp_path, words, fault, rank=rank, made=made, call=call)
+    assert done.returncode == INCOMPLETE, done.stderr
+    assert complaints(done) == []
+    assert [each for each, _, _ in points(out)] == ["barrier"]
+    (left,) = (each for each in lines(out) if each["kind"] == "left")
+    assert left["name"] == name
+    assert re.search(rf"(?i)space.* \(rank {rank}\)$", left["reason"])
+    assert re.search(rf"{name} of \d+ bytes .* can't be measured: .* \(rank {rank}\)", done.stderr)
+    (end,) = (each for each in lines(out) if each["kind"] == "end")
+    assert (end["points"], end["failed"]) == (2, 1)
+
+
+def test_giving_back_what_was_made_may_fail(stock: Mpi, tmp_path: Path) -> None:
+    done, out = measure(stock, tmp_path, ["file-seek"], "File_close", rank=1, made=True, call=1)
+    assert done.returncode == INCOMPLETE, done.stderr
+    assert points(out) == {}
+    assert [each["name"] for each in lines(out) if each["kind"] == "left"] == ["file-seek"]
+
+
+def test_a_rank_that_others_wait_for_says_why(stock: Mpi, tmp_path: Path) -> None:
+    """A collective call that one rank never made can't be ended by any: the job is, in good time,
+    with what failed; what was measured before is kept."""
+    words = ["allgather", "--size", "8", "--patience", "3"]
+    done, out = measure(stock, tmp_path, words, "Allgather", rank=1, made=False, call=LATER)
+    assert done.returncode not in (0, None)
+    says = r"allgather failed on a rank \(.*\), and others waited for it for 3 s \(--patience\)"
+    assert any(re.search(says, line) for line in complaints(done)), done.stderr
+    assert [each["kind"] for each in lines(out)] == ["launch"]
