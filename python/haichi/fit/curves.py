@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
 from haichi.fit import hockney
-from haichi.fit.gather import Curve, Gathered
+from haichi.fit.gather import Curve, Gathered, Way
 from haichi.fit.model import CollectiveCurve, CopyCurve, Piece, Place, PlaceCurve
 
 PING_PONG = "ping-pong"
@@ -105,20 +106,61 @@ def place_curve(fitted: Fitted) -> PlaceCurve:
     )
 
 
+def other_pairs(found: Gathered, places: Iterable[Place]) -> list[PlaceCurve]:
+    """What else two ranks did, and ping-pongs that were made in another way, at the places of which
+    there is a ping-pong."""
+    made = []
+    for way, of in _ways(found):
+        for (name, place), curve in sorted(of.pairs.items()):
+            known = next((each for each in places if each == place), None)
+            wanted = found.groups.get(name) in PAIR_GROUPS or name in PAIRS
+            if known and (wanted or (name == PING_PONG and way)):
+                made.append(PlaceCurve(name=name, place=known, **_columns(curve), **_made(way)))
+    return made
+
+
 def collectives(found: Gathered) -> list[CollectiveCurve]:
-    """The blocking collectives, each by shape of the job."""
-    return [
-        CollectiveCurve(
-            name=name,
-            ranks=job.ranks,
-            nodes=job.nodes,
-            **_columns(curve),
-        )
-        for (name, job), curve in sorted(found.jobs.items())
-        if name in COLLECTIVES
-    ]
+    """The calls of all ranks, each by shape of the job: blocking collectives first."""
+    made = []
+    for way, of in _ways(found):
+        # Of several file systems the first.
+        files = next((jobs for _, jobs in sorted(of.stores.items())), {})
+        for (name, job), curve in sorted({**of.jobs, **files}.items()):
+            if name in COLLECTIVES or _is_call(name, found.groups.get(name, "")):
+                made.append(
+                    CollectiveCurve(
+                        name=name, ranks=job.ranks, nodes=job.nodes, **_columns(curve), **_made(way)
+                    )
+                )
+    made.sort(key=lambda each: (each.name not in COLLECTIVES, each.buffers is not None))
+    return made[:MOST_CURVES]
 
 
+def _ways(found: Gathered) -> list[tuple[Way | None, Gathered]]:
+    return [(None, found), *found.other_ways.items()]
+
+
+class _HowMade(TypedDict):
+    buffers: Literal["hot", "cold"] | None
+    spacing: Literal["isolated", "back to back"] | None
+
+
+def _made(way: Way | None) -> _HowMade:
+    return {"buffers": way.buffers if way else None, "spacing": way.spacing if way else None}
+
+
+def _is_call(name: str, group: str) -> bool:
+    return group in JOB_GROUPS and not name.endswith(PARTS)
+
+
+# What a program's calls are looked up by (`haichi predict`): groups of the catalogue, and which of
+# their measurements are no whole call.
+PAIR_GROUPS = frozenset({"rma"})
+PAIRS = frozenset({"stream", "bidirectional"})
+JOB_GROUPS = frozenset({"collective", "neighbourhood", "communicator", "window", "synchronisation",
+                        "file", "file-handling"})  # fmt: skip
+PARTS = ("-wait", "-persistent", "-init", "-halves", "-in-place", "-local", "-end", "-begin")
+MOST_CURVES = 1000  # src/machine/profile.cpp refuses more than 1,024
 COLLECTIVES = frozenset(
     {
         "allgather",

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from haichi.report.load import ReportError
 from haichi.report.units import plural, printable
@@ -59,6 +59,13 @@ class Store(NamedTuple):
     file_system: str
 
 
+class Way(NamedTuple):
+    """How a measurement was made, other than as usual."""
+
+    buffers: Literal["hot", "cold"]
+    spacing: Literal["isolated", "back to back"] | None
+
+
 Jobs = dict[tuple[str, Job], Curve]  # by measurement and shape of the job
 
 
@@ -66,6 +73,9 @@ def jobs_of(jobs: Jobs, name: str) -> dict[Job, Curve]:
     """A measurement of all ranks by shape of the job, smallest first."""
     found = {job: curve for (other, job), curve in jobs.items() if other == name}
     return dict(sorted(found.items()))
+
+
+Points = dict[tuple[str, str | tuple[Store | None, Job], int], dict[int, list[Point]]]
 
 
 @dataclass
@@ -83,6 +93,10 @@ class Gathered:
     """Of all ranks, with files."""
     functions: dict[str, list[str]] = field(default_factory=dict)
     """Of each measurement: the MPI functions that it is for."""
+    groups: dict[str, str] = field(default_factory=dict)
+    """Of each measurement: its group of the catalogue."""
+    other_ways: dict[Way, Gathered] = field(default_factory=dict)
+    """What was measured with `--buffers` or `--spacing`, by those."""
 
     def pair(self, name: str, place: str) -> Curve:
         """A measurement of two ranks; empty if there is none."""
@@ -111,17 +125,19 @@ def gather(
         ReportError: no launch counts, or they are of different machines.
     """
     found = Gathered()
-    points: dict[tuple[str, str | tuple[Store | None, Job], int], dict[int, list[Point]]]
-    points = defaultdict(lambda: defaultdict(list))
+    usual: Points = defaultdict(lambda: defaultdict(list))
+    others: dict[Way, Points] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for file in files:
         for name, description in file.descriptions.items():
             found.functions[name] = description.functions
+            found.groups[name] = description.group
         numbers = dict(_counting(file, any_launch, found))
-        for point in file.points:
+        for point in [*file.points, *file.variants]:
             launch = file.launch_of(point)
             if point.samples == 0 or launch.launch not in numbers:
                 continue
             key = point.name, _shape(point, launch), point.bytes
+            points = usual if point.usual else others[_way(point)]
             points[key][numbers[launch.launch]].append(point)
     if not found.launches:
         raise ReportError(
@@ -130,8 +146,25 @@ def gather(
         )
     if not mixed:
         _refuse_a_mixture(files, found.launches)
+    combined = least_of if least else combine
+    _sort_into(found, usual, combined)
+    for way, points in sorted(others.items(), key=lambda item: str(item[0])):
+        _sort_into(found.other_ways.setdefault(way, Gathered()), points, combined)
+    return found
+
+
+def _way(point: Point) -> Way:
+    spacing: Literal["isolated", "back to back"] | None = None
+    if point.start is not None:
+        spacing = "back to back" if point.start == "back to back" else "isolated"
+    return Way(point.buffers, spacing)
+
+
+def _sort_into(
+    found: Gathered, points: Points, combined: Callable[[Sequence[Sequence[Point]]], Estimate]
+) -> None:
+    """Estimates of points, as curves by what they are of."""
     for (name, shape, size), by_launch in sorted(points.items(), key=lambda item: item[0][2]):
-        combined = least_of if least else combine
         estimate = combined(list(by_launch.values()))
         if isinstance(shape, str):
             found.pairs.setdefault((name, shape), {})[size] = estimate
@@ -139,7 +172,6 @@ def gather(
             store, job = shape
             jobs = found.stores.setdefault(store, {}) if store else found.jobs
             jobs.setdefault((name, job), {})[size] = estimate
-    return found
 
 
 def _shape(point: Point, launch: Launch) -> str | tuple[Store | None, Job]:

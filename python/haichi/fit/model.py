@@ -118,12 +118,25 @@ class SizeCurve(Part):
         return self
 
 
-class PlaceCurve(SizeCurve):
-    """What two ranks need for a message, by how near they are to each other; one way."""
+class Variant(SizeCurve):
+    """A curve that may be of a measurement made in another way than its own."""
+
+    buffers: Literal["hot", "cold"] | None = Field(
+        None, description="In the caches, or in none (`--buffers`); absent: as usual."
+    )
+    spacing: Literal["isolated", "back to back"] | None = Field(
+        None, description="How samples followed each other (`--spacing`); absent: as usual."
+    )
+
+
+class PlaceCurve(Variant):
+    """What two ranks need for a message, by how near they are to each other; one way. Other
+    measurements of two ranks, which have no pieces, stand behind the ping-pongs."""
 
     name: str = Field(description="Of the measurement.")
     place: Place = Field(
-        description="How near the two ranks are. Of several curves of one place the first counts."
+        description="How near the two ranks are. Of several curves with pieces of one place the "
+        "first is what a message takes."
     )
     pieces: list[Piece] = Field(
         default_factory=list, description="The Hockney model of it, ascending."
@@ -155,8 +168,9 @@ class LogGP(Part):
     )
 
 
-class CollectiveCurve(SizeCurve):
-    """A collective call by size, the slowest rank's time."""
+class CollectiveCurve(Variant):
+    """A call of all ranks by size, the slowest rank's time: a collective, or one on a communicator,
+    a window or a file."""
 
     name: str = Field(description="Of the measurement.")
     ranks: PositiveInt = Field(description="Ranks of the job.")

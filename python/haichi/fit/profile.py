@@ -75,7 +75,10 @@ def fit(
         source="measured",
         network=network,
         numbers=derived.made,
-        curves=[curves.place_curve(each) for each in fitted.values()],
+        curves=[
+            *(curves.place_curve(each) for each in fitted.values()),
+            *curves.other_pairs(found, fitted),
+        ],
         loggp=models,
         collectives=curves.collectives(found),
         copy_=curves.copies(found),

@@ -131,6 +131,59 @@ def test_storage_collectives_and_copies(tmp_path: Path) -> None:
     assert made["copy"][0]["gbs"][-1] == pytest.approx(8, rel=0.01)
 
 
+def test_what_a_programs_calls_are_looked_up_by(tmp_path: Path) -> None:
+    """Behind the ping-pongs and the blocking collectives, with what was measured in other ways."""
+    groups = {"put-flush": "rma", "call-send": "p2p", "iallreduce": "collective",
+              "iallreduce-wait": "collective", "comm-dup": "communicator", "shift-put": "exchange",
+              "put-busy-target": "overlap"}  # fmt: skip
+    records: list[dict[str, Any]] = [launch(1)]
+    records += [described(name, group) for name, group in groups.items()]
+    for name in ("ping-pong", "put-flush", "call-send", "put-busy-target"):
+        records += curve(name, "numa", POWERS, hockney(LOCAL))
+    for name in ("iallreduce", "iallreduce-wait", "comm-dup", "shift-put", "allreduce"):
+        records += curve(name, "all", [4, 4096], lambda size: 1e-6 + size * 1e-9)
+    cold = curve("allreduce", "all", [4, 4096], lambda size: 3e-6 + size * 1e-9)
+    far = curve("ping-pong", "network", [4, 4096], lambda size: 9e-6 + size * 1e-9)
+    for record in cold:
+        record |= {"usual": False, "buffers": "cold", "start": "back to back"}
+    for record in far:
+        record |= {"usual": False, "buffers": "cold"}
+    made = profile_of(tmp_path, str(write(tmp_path / "s.jsonl", *records, *cold, *far)))
+    # Of a place without a ping-pong as usual nothing: others must not pass for it.
+    assert [(each["name"], each["place"]) for each in made["curves"]] == [
+        ("ping-pong", "numa"),
+        ("put-flush", "numa"),
+    ]
+    assert "pieces" not in made["curves"][1] or made["curves"][1]["pieces"] == []
+    calls = [
+        (each["name"], each.get("buffers"), each.get("spacing")) for each in made["collectives"]
+    ]
+    assert calls == [
+        ("allreduce", None, None),
+        ("allreduce", "cold", "back to back"),
+        ("comm-dup", None, None),
+        ("iallreduce", None, None),
+    ]
+
+
+def described(name: str, group: str) -> dict[str, Any]:
+    """An entry of the catalogue, as a samples file has it."""
+    words = dict.fromkeys(
+        ("section", "timed", "sample", "formula", "buffers"), "as the catalogue says"
+    )
+    return words | {
+        "kind": "measurement",
+        "name": name,
+        "group": group,
+        "functions": [],
+        "who": "all",
+        "start": "barrier",
+        "over": "slowest rank",
+        "sized": True,
+        "unit": "s",
+    }
+
+
 def test_each_folder_is_a_file_system_of_its_own(tmp_path: Path) -> None:
     accesses = curve("file-write-at", "all", [1024, 1 << 20], lambda size: 1e-6 + size / 1e9)
     slow = curve("file-write-at", "all", [1024, 1 << 20], lambda size: 1e-3 + size / 1e8)
