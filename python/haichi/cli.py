@@ -22,6 +22,7 @@ from haichi.export.cli import export
 from haichi.figures.cli import app as figures_app
 from haichi.fit.cli import fit
 from haichi.predict.cli import predict
+from haichi.predict.measure_for import measure_for
 from haichi.record.cli import record
 from haichi.report.cli import report
 from haichi.report.explain import explain
@@ -45,6 +46,7 @@ app.command("import")(import_)
 app.command()(fit)
 app.command()(record)
 app.command()(predict)
+app.command("measure-for")(measure_for)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
 

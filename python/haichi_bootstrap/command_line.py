@@ -42,6 +42,7 @@ FORWARDED = (
     "predict",
     "figures",
 )
+MEASURE_FOR = "measure-for"  # what the script makes of `measure --for`
 
 USAGE = """\
 usage: ./haichi COMMAND
@@ -59,6 +60,7 @@ usage: ./haichi COMMAND
   run       mpiexec -n 16 ./haichi run ./app ARGS…    run a program under haichi
   where     mpiexec -n 16 ./haichi where              print which rank is where
   measure   mpiexec -n 4 ./haichi measure             measure what MPI does on this machine
+            ./haichi measure --for RECORD -- mpiexec -n 4    what a recorded program needs of it
   config    print the settings
   simulate  what if an exchange ran on another machine, with the ranks placed like so
 
@@ -103,7 +105,7 @@ def _dispatch(arguments: list[str]) -> int:
     }
     if name in own:
         return own[name](rest)
-    if name in FORWARDED:
+    if name in FORWARDED or name == MEASURE_FOR:
         if not _asks_for_help(rest):
             _set_up_for(name, rest)
         elif not environments.tools_ready():
@@ -254,6 +256,6 @@ def _become(name: str, arguments: list[str]) -> NoReturn:
 
 def _help_without_tools(name: str) -> int:
     """What can be said of a command of the package `haichi` while there is no .venv."""
-    line = next(line for line in USAGE.splitlines() if line.split()[:1] == [name])
+    line = next(line for line in USAGE.splitlines() if line.split()[:1] == [name.split("-")[0]])
     print(f"./haichi {line.strip()}\n\nIts options are known once `./haichi build` has run.")
     return 0

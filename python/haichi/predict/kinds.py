@@ -92,7 +92,14 @@ def kind_of(name: str) -> Kind:
 
 def measurement(name: str) -> str:
     """What the suite calls the measurement of a function: `Reduce_scatter` is `reduce-scatter`."""
-    return name.lower().replace("_", "-")
+    return _OTHERWISE.get(name, name.lower().replace("_", "-"))
+
+
+_OTHERWISE = {
+    "Win_fence": "fence",
+    "Win_free": "win-create-free",
+    "File_set_view": "file-set-view-vector",
+}
 
 
 # Their bytes are all that a rank sends, and the suite's what it sends to each.

@@ -1,0 +1,277 @@
+"""`haichi measure --for RECORD`: measures what a recorded program needs, and nothing else.
+
+What a prediction would look up is asked of the suite: the measurements of the program's calls at
+its own sizes, hot and cold. Names with the same sizes are one run of the native program, all into
+one file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from haichi_processes import runner
+from pydantic import TypeAdapter, ValidationError
+
+from haichi.mpi import Missing
+from haichi.paths import program
+from haichi.predict.kinds import MESSAGES, TO_ALL, Kind, kind_of, measurement
+from haichi.programs import output
+from haichi.record.read import Key, Record, plain_name, read
+from haichi.report.load import ReportError
+from haichi.report.units import format_bytes, plural, printable
+from haichi.samples.model import Description
+from haichi.samples.read import read as read_samples
+
+BAD_INPUT = 2
+MOST_SIZES = 24  # of a measurement; of more those with most time
+SMALL = 8
+STREAMED = 65536  # bytes from which messages in a row are a matter of bytes alone
+# Ranks that a launcher started have one of these.
+UNDER_A_LAUNCHER = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+MESSAGE_COSTS = ("call-isend", "call-irecv", "call-recv")
+SYNCHRONISATIONS = {
+    "Win_fence": "fence",
+    "Win_flush": "flush",
+    "Win_flush_all": "flush",
+    "Win_flush_local": "flush-local",
+    "Win_flush_local_all": "flush-local",
+    "Win_unlock": "lock",
+    "Win_unlock_all": "lock",
+    "Win_complete": "pscw",
+}
+
+
+@dataclass
+class Needs:
+    """What a record needs measured."""
+
+    sizes: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+    """Of each measurement the sizes, with the time that the program spends in such calls."""
+    unknown: dict[str, None] = field(default_factory=dict)
+    """Functions that the suite does not measure."""
+    shapes: dict[tuple[int, int], dict[str, None]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    """Ranks and nodes of communicators other than the whole job's, and what is called on them."""
+
+    def chosen(self) -> dict[tuple[int, ...], list[str]]:
+        """Measurements by their sizes, ascending; those with most time of too many."""
+        made: dict[tuple[int, ...], list[str]] = defaultdict(list)
+        for name, sizes in sorted(self.sizes.items()):
+            most = sorted(sizes, key=lambda size: -sizes[size])[:MOST_SIZES]
+            made[tuple(sorted(most))].append(name)
+        return dict(sorted(made.items()))
+
+
+def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
+    """What a prediction of the record would look up."""
+    known, needs = set(catalogue), Needs()
+    synchronised = {
+        how for key in record.keys if (how := SYNCHRONISATIONS.get(key.name)) is not None
+    }
+    for key in record.keys:
+        kind, size = kind_of(key.name), key.call.bytes or 0
+        if kind in (Kind.LOCAL, Kind.WAIT, Kind.POLL, Kind.SYNCHRONISE):
+            continue
+        if kind in MESSAGES:
+            names = _of_messages(size, both=kind is Kind.BOTH or _begun(record))
+        elif kind is Kind.ACCESS:
+            names = _of_access(key, synchronised)
+        else:
+            names = _of_all(key, kind)
+            size = size // record.nodes_of(key.call.comm)[0] if key.name in TO_ALL else size
+            _note_shape(record, key, needs)
+        found = [name for name in names if name in known]
+        if not found:
+            needs.unknown[plain_name(key.name)] = None
+        for name in found:
+            at = SMALL if name in MESSAGE_COSTS else size
+            needs.sizes[name][at] = needs.sizes[name].get(at, 0.0) + key.total_s
+    if "ping-pong" in needs.sizes:
+        # What a message takes before its first byte, and what follows it at once.
+        for name in ("ping-pong", "stream"):
+            needs.sizes[name].setdefault(SMALL, 0.0)
+    return needs
+
+
+def _begun(record: Record) -> bool:
+    """Whether messages go both ways at once."""
+    kinds = {kind_of(key.name) for key in record.keys}
+    return Kind.RECEIVE_BEGUN in kinds and bool(kinds & {Kind.SEND, Kind.SEND_BEGUN})
+
+
+def _of_messages(size: int, *, both: bool) -> list[str]:
+    names = ["ping-pong", *MESSAGE_COSTS]
+    if size < STREAMED:
+        names.append("stream")
+    return [*names, "bidirectional"] if both else names
+
+
+def _of_access(key: Key, synchronised: set[str]) -> list[str]:
+    name = measurement(key.name)
+    if name.startswith(("rput", "rget", "raccumulate")):
+        return [name]
+    return [f"{name}-{how}" for how in sorted(synchronised or {"flush"})]
+
+
+def _of_all(key: Key, kind: Kind) -> list[str]:
+    if kind is Kind.COLLECTIVE_BEGUN:
+        name = measurement(key.name)
+        return [name, f"{name}-issue"]
+    if kind in (Kind.READ, Kind.WRITE, Kind.READ_ALL, Kind.WRITE_ALL):
+        plain = key.name.removesuffix("_begin").removesuffix("_end").replace("File_i", "File_")
+        return [measurement(plain)]
+    return [measurement(key.name)]
+
+
+def _note_shape(record: Record, key: Key, needs: Needs) -> None:
+    shape = record.nodes_of(key.call.comm)
+    if shape != record.nodes_of(None) and shape[0] > 1:
+        needs.shapes[shape][key.name] = None
+
+
+def measure_for(
+    file: Annotated[
+        Path,
+        typer.Option("--for", metavar="RECORD", help="What `haichi run --record` wrote."),
+    ],
+    launcher: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[OPTIONS] -- LAUNCHER",
+            help="Options of haichi measure; behind -- the launcher, as for its --launches. "
+            "Without a launcher what would be measured is printed.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The samples file.")
+    ] = None,
+    launches: Annotated[int, typer.Option(min=1, help="How many launches, one by one.")] = 1,
+    budget: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that all of it may take.")
+    ] = 120.0,
+    buffers: Annotated[
+        str, typer.Option(help="hot, cold, or both: a prediction's interval is from one to other.")
+    ] = "both",
+    directory: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where files are made.")
+    ] = None,
+) -> None:
+    """Measure exactly what a recorded program needs to be predicted.
+
+    Exit code 1: something could not be measured. Exit code 2: a file could not be read.
+    """
+    try:
+        record = read(file)
+        needs = needs_of(record, catalogue())
+        groups = needs.chosen()
+        _tell(record, needs)
+        if not groups:
+            raise ReportError(f"{printable(str(file))}: none of its calls is one to measure")
+        if not launcher:
+            for words in _commands(groups, out, launches, budget, buffers, directory, None):
+                sys.stdout.write(f"haichi measure {' '.join(words)}\n")
+            return
+        if any(name in os.environ for name in UNDER_A_LAUNCHER):
+            raise ReportError("starts the launcher itself: haichi measure --for RECORD -- mpiexec")
+        file_out = out or Path(f"samples-for-{record.path.stem}.jsonl")
+        if file_out.exists():
+            raise ReportError(f"{printable(str(file_out))}: is there already; name a new file")
+        failed = 0
+        for words in _commands(groups, file_out, launches, budget, buffers, directory, launcher):
+            done = runner.run([program("haichi"), "measure", *words], capture=False)
+            failed = failed or done.code
+    except (ReportError, Missing) as error:
+        sys.stderr.write(f"haichi measure: {error}\n")
+        raise typer.Exit(BAD_INPUT) from None
+    _compare_shapes(record, file_out)
+    if failed:
+        raise typer.Exit(failed if failed > 0 else 1)
+
+
+def _commands(
+    groups: dict[tuple[int, ...], list[str]],
+    out: Path | None,
+    launches: int,
+    budget: float,
+    buffers: str,
+    directory: Path | None,
+    launcher: Sequence[str] | None,
+) -> list[list[str]]:
+    """The words of `haichi measure` for each group, each with its share of the time."""
+    points = {sizes: len(names) * max(len(sizes), 1) for sizes, names in groups.items()}
+    whole = sum(points.values())
+    made = []
+    for number, (sizes, names) in enumerate(groups.items()):
+        words = [*names, "--budget", f"{max(budget * points[sizes] / whole, 0.5):.3g}"]
+        for size in sizes:
+            words += ["--size", str(size)] if size else []
+        words += ["--buffers", buffers, "--launches", str(launches)]
+        words += ["--out", str(out)] if out else []
+        words += ["--resume"] if out and number else []
+        words += ["--directory", str(directory)] if directory else []
+        made.append([*words, "--", *(launcher or ["mpiexec", "-n", "N"])])
+    return made
+
+
+def _compare_shapes(record: Record, out: Path) -> None:
+    """A line if the job that was measured is not as large as the record's."""
+    try:
+        launches = read_samples(out).launches
+    except ReportError:
+        return  # nothing was measured: the native program has said why
+    wanted = record.nodes_of(None)
+    for each in launches:
+        found = (each.job_ranks, len(each.node_names))
+        if found != wanted:
+            sys.stderr.write(
+                f"haichi measure: {plural(found[0], 'rank')} on {plural(found[1], 'node')} were "
+                f"started, and the record has {wanted[0]} on {wanted[1]}: collectives will be "
+                "scaled, or have no curve\n"
+            )
+            return
+
+
+def catalogue() -> list[str]:
+    """What the suite measures.
+
+    Raises:
+        Missing: it is not built.
+    """
+    text = output(program("haichi"), "measure", "--list", "--json")
+    try:
+        return [each.name for each in TypeAdapter(list[Description]).validate_json(text)]
+    except ValidationError:
+        raise Missing(
+            "haichi measure --list: cannot be read; build again: ./haichi build"
+        ) from None
+
+
+def _tell(record: Record, needs: Needs) -> None:
+    ranks, nodes = record.nodes_of(None)
+    sizes = [size for each in needs.sizes.values() for size in each]
+    lines = [
+        f"{plural(len(needs.sizes), 'measurement')} at {plural(len(set(sizes)), 'size')}, to be "
+        f"made with {plural(ranks, 'rank')} on {plural(nodes, 'node')}, as the record's job"
+    ]
+    if needs.unknown:
+        lines.append(f"no measurement of {', '.join(needs.unknown)}")
+    for (ranks, nodes), names in needs.shapes.items():
+        lines.append(
+            f"{', '.join(names)} on communicators of {plural(ranks, 'rank')} on "
+            f"{plural(nodes, 'node')}: measure again with such a job, else they are scaled"
+        )
+    cut = [name for name, of in needs.sizes.items() if len(of) > MOST_SIZES]
+    if cut:
+        lines.append(
+            f"of {', '.join(cut)} the {MOST_SIZES} sizes with most time, up to "
+            f"{format_bytes(max(sizes))}"
+        )
+    sys.stderr.write("".join(f"haichi measure: {line}\n" for line in lines))
