@@ -41,6 +41,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "patterns": frozenset(
         {"sim", "mpiio", "collectives", "machine", "topology", "plan", "placement", "base"}
     ),
+    "replay": frozenset({"record", "placement", "base"}),
     "measure": frozenset({"mpi", "plan", "placement", "base"}),
     "launch": frozenset(
         {
@@ -59,7 +60,7 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
 }
-WITH_MPI = frozenset({"mpi", "preload", "measure"})
+WITH_MPI = frozenset({"mpi", "preload", "measure", "replay"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
 PURE = frozenset({"plan", "placement", "machine", "topology", "collectives", "sim", "predict"})

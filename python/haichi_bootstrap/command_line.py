@@ -61,6 +61,7 @@ usage: ./haichi COMMAND
   where     mpiexec -n 16 ./haichi where              print which rank is where
   measure   mpiexec -n 4 ./haichi measure             measure what MPI does on this machine
             ./haichi measure --for RECORD -- mpiexec -n 4    what a recorded program needs of it
+  replay    mpiexec -n 16 ./haichi replay RECORD      make the calls of a recorded program again
   config    print the settings
   simulate  what if an exchange ran on another machine, with the ranks placed like so
 

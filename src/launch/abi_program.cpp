@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
+#include "launch/exec.h"
 #include "launch/job.h"
 
 namespace haichi::launch {
@@ -41,6 +43,14 @@ Result<std::optional<Abi>> take_mpi(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
+// Whether `--under` is among the words, which it is taken out of.
+bool take_under(std::vector<std::string>& words) {
+  const auto found = std::find(words.begin(), words.end(), "--under");
+  if (found == words.end()) return false;
+  words.erase(found);
+  return true;
+}
+
 }  // namespace
 
 Result<std::string> abi_program(std::string_view name, Invocation& invocation) {
@@ -66,6 +76,16 @@ Result<std::string> abi_program(std::string_view name, Invocation& invocation) {
 ExitCode exit_code_of(const Error& error) {
   if (error.code == ENOTSUP) return kUnsupported;
   return error.code == ENOENT ? kUnavailable : kUsage;
+}
+
+int become_abi_program(std::string_view name, Invocation invocation) {
+  const bool under = take_under(invocation.words);
+  const auto path = abi_program(name, invocation);
+  if (!path) return refuse(exit_code_of(path.error()), path.error().text);
+  invocation.words.insert(invocation.words.begin(), *path);
+  if (!under) return become(*path, std::move(invocation.words), invocation.environment);
+  invocation.words.insert(invocation.words.begin(), "--");
+  return run_command(std::move(invocation));
 }
 
 }  // namespace haichi::launch

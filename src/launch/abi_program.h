@@ -18,4 +18,9 @@ namespace haichi::launch {
 Result<std::string> abi_program(std::string_view name, Invocation& invocation);
 ExitCode exit_code_of(const Error& error);
 
+/// Becomes that program, with the words that are left. Without haichi underneath it, unless
+/// `--under` asks for that: then it is started as `haichi run` starts any program. Returns only an
+/// exit code.
+int become_abi_program(std::string_view name, Invocation invocation);
+
 }  // namespace haichi::launch

@@ -1,5 +1,5 @@
 // The commands of the native program. Each takes the words after its name and returns the exit
-// code, if it returns at all: run, where and measure become another program.
+// code, if it returns at all: run, where, measure and replay become another program.
 #pragma once
 
 #include <string>
@@ -30,6 +30,7 @@ enum ExitCode {
 int run_command(Invocation invocation);
 int where_command(Invocation invocation);
 int measure_command(Invocation invocation);
+int replay_command(Invocation invocation);
 int config_command(Invocation invocation);
 int simulate_command(Invocation invocation);
 /// What `haichi predict --by sequence` starts.

@@ -21,6 +21,7 @@ constexpr std::string_view kHelp =
     "  run      run an MPI program with haichi underneath it: mpiexec -n 16 haichi run ./app\n"
     "  where    show which rank is on which node: mpiexec -n 16 haichi where\n"
     "  measure  measure what MPI does on this machine: mpiexec -n 4 haichi measure\n"
+    "  replay   make the calls of a recorded program again: mpiexec -n 16 haichi replay RECORD\n"
     "  config   list the settings, their values, and where each came from\n"
     "  simulate what if an exchange ran on another machine, with the ranks placed like so\n"
     "\n"
@@ -39,6 +40,7 @@ int dispatch(std::string_view command, Invocation invocation) {
   if (command == "run") return run_command(std::move(invocation));
   if (command == "where") return where_command(std::move(invocation));
   if (command == "measure") return measure_command(std::move(invocation));
+  if (command == "replay") return replay_command(std::move(invocation));
   if (command == "config") return config_command(std::move(invocation));
   if (command == "simulate") return simulate_command(std::move(invocation));
   if (command == "predict-sequence") return predict_sequence_command(std::move(invocation));

@@ -14,7 +14,7 @@ int other_command(Invocation invocation) {
   if (access(script.c_str(), X_OK) != 0)
     return refuse(
         kUsage,
-        fmt::format("{} is not a command of this program (run, where, measure, config, "
+        fmt::format("{} is not a command of this program (run, where, measure, replay, config, "
                     "simulate are), and neither a checkout nor an installed haichi is around it: "
                     "no {}",
                     invocation.words[0], script));

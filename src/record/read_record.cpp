@@ -53,6 +53,13 @@ Status read_head(const json& line, Record& record) {
   return {};
 }
 
+// Of a grid; no more than counts.
+int64_t places(const std::vector<int>& dims) {
+  int64_t all = 1;
+  for (const int each : dims) all = std::min(all * each, int64_t{placement::kMaxRanks} + 1);
+  return all;
+}
+
 class Reader {
  public:
   explicit Reader(const Wanted& wanted) : wanted_(wanted) {}
@@ -125,6 +132,8 @@ class Reader {
       made.dims = cart.needs("dims").smalls("dims", 1);
       made.periods = cart.needs("periods").flags("periods");
       if (made.dims.size() != made.periods.size()) cart.wrong("periods", "one for each of dims");
+      if (places(made.dims) != int64_t(made.members.size()))
+        cart.wrong("dims", "numbers whose product is the number of members");
     }
     record_.communicators.push_back(std::move(made));
   }

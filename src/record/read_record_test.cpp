@@ -179,6 +179,10 @@ TEST(ReadRecord, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(
       wrong(R"({"kind":"communicator","id":0,"members":"0","cart":{"dims":[1],"periods":[]}})"),
       "line 2: cart.periods takes one for each of dims, not []");
+  EXPECT_EQ(
+      wrong(
+          R"({"kind":"communicator","id":0,"members":"0-3","cart":{"dims":[3],"periods":[true]}})"),
+      "line 2: cart.dims takes numbers whose product is the number of members, not [3]");
   EXPECT_EQ(wrong("{\"kind\":\"file\",\"id\":3}\n{\"kind\":\"file\",\"id\":3}"),
             "two files have the id 3; record the program anew");
   EXPECT_EQ(

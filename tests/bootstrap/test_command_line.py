@@ -45,7 +45,9 @@ def whole_clone(clone: Path) -> Path:
     return clone
 
 
-@pytest.mark.parametrize("command", ["run", "where", "measure", "config", "simulate", "--version"])
+@pytest.mark.parametrize(
+    "command", ["run", "where", "measure", "replay", "config", "simulate", "--version"]
+)
 def test_before_the_build_one_line_says_build(clone: Path, command: str) -> None:
     done = haichi(command, "x", root=clone)
     assert done.returncode == 127

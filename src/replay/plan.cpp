@@ -1,0 +1,308 @@
+#include "replay/plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "replay/stream.h"
+
+namespace haichi::replay {
+namespace {
+
+using record::Communicator;
+using record::Event;
+using record::kAnyRank;
+using record::kAnyTag;
+using record::Record;
+using record::Sequence;
+
+constexpr int64_t kMostReduced = std::numeric_limits<int32_t>::max();
+constexpr char kNoReceive[] = "their receives are not recorded";
+constexpr char kNoSend[] = "their sends are not recorded";
+constexpr char kWhoGets[] = "who receives them from any rank or tag is not recorded";
+constexpr char kNotAll[] = "not all ranks of the communicator have recorded them in this order";
+
+// Messages between two ranks that are received in the order in which they are sent.
+struct Channel {
+  uint64_t sent = 0, received = 0;
+  int64_t most = 0;  // bytes
+  uint64_t common() const { return std::min(sent, received); }
+};
+
+// All messages to a rank on a communicator.
+struct Inbox {
+  uint64_t sent = 0, received = 0;
+  int64_t most = 0;
+  bool any = false;  // some receive takes from any rank, or any tag
+};
+
+using ChannelKey = std::tuple<int, int, int, int>;  // communicator, from, to, tag
+using InboxKey = std::pair<int, int>;               // communicator, to
+
+uint64_t hash(uint64_t value, uint64_t before) {
+  value = (value ^ before) * 0xbf58476d1ce4e5b9u;
+  return (value ^ value >> 29) * 0x94d049bb133111ebu;
+}
+
+// Why a call can't be made, whoever looks at it; empty if it can.
+std::string obstacle(const Record& record, const Event& event, const Function& function) {
+  if (function.kind == Kind::unknown) return "the replay does not know it";
+  const bool is_call_on_comm = function.kind == Kind::send || function.kind == Kind::receive ||
+                               function.kind == Kind::exchange || function.kind == Kind::probe ||
+                               function.kind == Kind::collective || function.kind == Kind::new_comm;
+  if (!is_call_on_comm) return {};
+  const Communicator* comm = record.communicator(event.comm);
+  if (comm == nullptr) return "its communicator is not in the record";
+  if (!comm->remote.empty()) return "it is on an intercommunicator";
+  if (function.kind != Kind::collective) return {};
+  if (function.form == Form::persistent) return "persistent collectives are not replayed";
+  if (is_among_neighbours(function.collective) && comm->dims.empty())
+    return "who the neighbours are is not recorded";
+  if (is_rooted(function.collective) && event.root < 0) return "its root is not recorded";
+  if (is_reduction(function.collective) && event.bytes > kMostReduced)
+    return "reductions of 2 GiB and more are not replayed";
+  return {};
+}
+
+bool is_member(const Communicator& comm, int rank) {
+  return std::find(comm.members.begin(), comm.members.end(), rank) != comm.members.end();
+}
+
+// What all members of a communicator must have alike in a collective call; never 0.
+uint64_t token_of(const Event& event, const Function& function) {
+  uint64_t token = hash(std::hash<std::string>()(event.call), uint64_t(event.root + 1));
+  const bool own_bytes = function.kind == Kind::new_comm || is_varying(function.collective);
+  if (!own_bytes) token = hash(token, uint64_t(event.bytes));
+  return token | 1;
+}
+
+// How often the persistent request that an event makes is started.
+class Starts {
+ public:
+  explicit Starts(const Sequence& sequence)
+      : sequence_(sequence), counts_(sequence.events.size()) {}
+
+  std::vector<uint64_t> count() {
+    walk(sequence_.program, 1);
+    return std::move(counts_);
+  }
+
+ private:
+  void walk(const std::vector<record::Item>& body, uint64_t rounds) {
+    for (const auto& item : body) {
+      if (item.event < 0) {
+        walk(item.body, rounds * item.times);
+        continue;
+      }
+      const Event& event = sequence_.events[size_t(item.event)];
+      const Function call = function_of(event.call);
+      if (call.form == Form::persistent) made_by_[event.request] = item.event;
+      if (call.kind != Kind::start) continue;
+      for (const int slot : event.completes)
+        if (const auto made = made_by_.find(slot); made != made_by_.end())
+          counts_[size_t(made->second)] += rounds * item.times;
+    }
+  }
+
+  const Sequence& sequence_;
+  std::vector<uint64_t> counts_;
+  std::map<int, int> made_by_;  // slot -> event
+};
+
+class Planner {
+ public:
+  Planner(const Record& record, int rank) : record_(record), rank_(rank) {}
+
+  Plan make() {
+    for (int rank = 0; rank < record_.ranks; ++rank) look_at(rank);
+    for (const auto& [key, inbox] : inboxes_)
+      if (inbox.any && inbox.sent != inbox.received)
+        skip("messages", kWhoGets, inbox.sent + inbox.received);
+    for (const auto& [key, channel] : channels_) skip_excess(key, channel);
+    for (const Communicator& comm : record_.communicators) agree(comm);
+    if (record_.sequences[size_t(rank_)]) make_steps(*record_.sequences[size_t(rank_)]);
+    for (auto& [what, times] : skipped_) plan_.skipped.push_back({what.first, what.second, times});
+    return std::move(plan_);
+  }
+
+ private:
+  void skip(const std::string& call, const std::string& why, uint64_t times) {
+    if (times > 0) skipped_[{call, why}] += times;
+    plan_.calls -= std::min(plan_.calls, times);
+  }
+
+  const Function& function(const Event& event) {
+    const auto [found, is_new] = functions_.try_emplace(event.call);
+    if (is_new) found->second = function_of(event.call);
+    return found->second;
+  }
+
+  // Counts what a rank has of each channel.
+  void look_at(int rank) {
+    const auto& sequence = record_.sequences[size_t(rank)];
+    if (!sequence) return;
+    const auto counts = occurrences(*sequence);
+    const auto starts = Starts(*sequence).count();
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const Event& event = sequence->events[i];
+      const Function& call = function(event);
+      plan_.calls += counts[i];
+      if (const auto why = obstacle(record_, event, call); !why.empty()) {
+        skip(event.call, why, counts[i]);
+        continue;
+      }
+      const uint64_t times = call.form == Form::persistent ? starts[i] : counts[i];
+      if (call.kind == Kind::send || call.kind == Kind::exchange) count_send(rank, event, times);
+      if (call.kind == Kind::receive) count_receive(rank, event.comm, event.peer, event.tag, times);
+      if (call.kind == Kind::exchange)
+        count_receive(rank, event.comm, event.from, event.from_tag, times);
+    }
+  }
+
+  void count_send(int rank, const Event& event, uint64_t times) {
+    if (event.peer < 0) return;
+    Channel& channel = channels_[{event.comm, rank, event.peer, event.tag}];
+    Inbox& inbox = inboxes_[{event.comm, event.peer}];
+    channel.sent += times;
+    inbox.sent += times;
+    channel.most = std::max(channel.most, event.bytes);
+    inbox.most = std::max(inbox.most, event.bytes);
+  }
+
+  void count_receive(int rank, int comm, int from, int tag, uint64_t times) {
+    if (from == -1) return;
+    Inbox& inbox = inboxes_[{comm, rank}];
+    inbox.received += times;
+    if (from == kAnyRank || tag == kAnyTag)
+      inbox.any = true;
+    else
+      channels_[{comm, from, rank, tag}].received += times;
+  }
+
+  void skip_excess(const ChannelKey& key, const Channel& channel) {
+    if (inboxes_[{std::get<0>(key), std::get<2>(key)}].any) return;
+    skip("sends", kNoReceive, channel.sent - channel.common());
+    skip("receives", kNoSend, channel.received - channel.common());
+  }
+
+  // How many collective calls of a communicator all its members make.
+  void agree(const Communicator& comm) {
+    std::vector<Stream> streams;
+    static const std::vector<record::Item> nothing;
+    for (const int rank : comm.members) {
+      const auto& sequence = record_.sequences[size_t(rank)];
+      Stream stream{sequence ? &sequence->program : &nothing, {}};
+      for (size_t i = 0; sequence && i < sequence->events.size(); ++i) {
+        const Event& event = sequence->events[i];
+        stream.token_of.push_back(event.comm == comm.id ? token(event) : 0);
+      }
+      streams.push_back(std::move(stream));
+    }
+    const uint64_t common = common_prefix(streams);
+    uint64_t excess = 0;
+    for (const Stream& stream : streams) excess += count(stream) - common;
+    if (excess == 0) return;
+    skip("collective calls", kNotAll, excess);
+    collectives_[comm.id] = common;
+  }
+
+  uint64_t token(const Event& event) {
+    const Function& call = function(event);
+    if (call.kind != Kind::collective && call.kind != Kind::new_comm) return 0;
+    return obstacle(record_, event, call).empty() ? token_of(event, call) : 0;
+  }
+
+  // --- Of one rank -----------------------------------------------------------------------------
+
+  void make_steps(const Sequence& sequence) {
+    for (const Event& event : sequence.events) {
+      Step step{function(event)};
+      step.plays = obstacle(record_, event, step.function).empty();
+      const Kind kind = step.function.kind;
+      if (step.plays && (kind == Kind::send || kind == Kind::exchange))
+        step.plays = may_send(event, step.limit);
+      if (step.plays && kind == Kind::receive)
+        step.plays = may_receive(event.comm, event.peer, event.tag, step, step.limit, event.bytes);
+      if (kind == Kind::exchange && obstacle(record_, event, step.function).empty())
+        step.plays_receive = may_receive(event.comm, event.from, event.from_tag, step,
+                                         step.receive_limit, event.from_bytes);
+      if (kind == Kind::probe) step.plays = step.plays && may_probe(event);
+      if (kind == Kind::collective || kind == Kind::new_comm) limit_collective(event, step);
+      plan_.mine.steps.push_back(step);
+    }
+  }
+
+  bool may_send(const Event& event, int& limit) {
+    if (event.peer < 0) return true;
+    if (!is_member(*record_.communicator(event.comm), event.peer)) return false;
+    const Inbox& inbox = inboxes_[{event.comm, event.peer}];
+    if (inbox.any) return inbox.sent == inbox.received;
+    limit = limit_of({event.comm, rank_, event.peer, event.tag}, &Channel::sent);
+    return true;
+  }
+
+  bool may_receive(int comm, int from, int tag, Step& step, int& limit, int64_t bytes) {
+    step.capacity = std::max<int64_t>(bytes, 0);
+    if (from == -1) return true;
+    const Inbox& inbox = inboxes_[{comm, rank_}];
+    if (from >= 0 && !is_member(*record_.communicator(comm), from)) return false;
+    if (inbox.any) {
+      step.capacity = std::max(step.capacity, inbox.most);
+      return inbox.sent == inbox.received;
+    }
+    const ChannelKey key{comm, from, rank_, tag};
+    step.capacity = std::max(step.capacity, channels_[key].most);
+    limit = limit_of(key, &Channel::received);
+    return true;
+  }
+
+  // The message is only sure to come where all do.
+  bool may_probe(const Event& event) {
+    const Inbox& inbox = inboxes_[{event.comm, rank_}];
+    return event.peer != -1 && inbox.sent == inbox.received && inbox.sent > 0;
+  }
+
+  int limit_of(const ChannelKey& key, uint64_t Channel::* mine) {
+    const Channel& channel = channels_[key];
+    if (channel.*mine == channel.common()) return -1;
+    return limit_for({0, key, mine == &Channel::sent}, channel.common());
+  }
+
+  void limit_collective(const Event& event, Step& step) {
+    const auto found = collectives_.find(event.comm);
+    if (found != collectives_.end())
+      step.limit = limit_for({1, {event.comm, 0, 0, 0}, false}, found->second);
+  }
+
+  using LimitKey = std::tuple<int, ChannelKey, bool>;
+  int limit_for(const LimitKey& key, uint64_t times) {
+    const auto [found, is_new] = limits_.try_emplace(key, int(plan_.mine.limits.size()));
+    if (is_new) plan_.mine.limits.push_back(times);
+    return found->second;
+  }
+
+  const Record& record_;
+  const int rank_;
+  Plan plan_;
+  std::map<std::string, Function> functions_;
+  std::map<ChannelKey, Channel> channels_;
+  std::map<InboxKey, Inbox> inboxes_;
+  std::map<int, uint64_t> collectives_;  // of those communicators whose members do not agree
+  std::map<LimitKey, int> limits_;
+  std::map<std::pair<std::string, std::string>, uint64_t> skipped_;
+};
+
+}  // namespace
+
+Plan plan_replay(const Record& record, int rank) { return Planner(record, rank).make(); }
+
+std::vector<std::string> told(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const Skipped& each : plan.skipped)
+    lines.push_back(fmt::format("left out: {} {}: {}", each.times, each.call, each.why));
+  return lines;
+}
+
+}  // namespace haichi::replay

@@ -1,0 +1,53 @@
+// Which of the recorded calls are made again, decided beforehand and on all ranks alike, so that a
+// replay never waits for somebody who skips.
+//
+// Of the calls that the replay knows, a message is sent if its receive is recorded and received if
+// its send is: of sends and receives between the same ranks with the same tag the first as many as
+// there are of both. A collective call is made if all members have it, in the same order. What was
+// recorded was over when it was, so what is left can be made in the recorded order too (a subset of
+// an order that had no circle has none). Where receives take from any rank or any tag, who gets
+// which is not recorded: there the numbers must be equal, or none of these messages is sent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record/record.h"
+#include "replay/function.h"
+
+namespace haichi::replay {
+
+/// What becomes of an event of a rank.
+struct Step {
+  Function function;
+  bool plays = false;                  ///< and if so, as often as `limit` allows
+  bool plays_receive = false;          ///< of MPI_Sendrecv: its other half
+  int limit = -1, receive_limit = -1;  ///< index in RankPlan::limits; -1: always
+  int64_t capacity = 0;                ///< of a receive: the most that may come
+};
+
+struct RankPlan {
+  std::vector<Step> steps;  ///< of each event
+  std::vector<uint64_t> limits;
+};
+
+/// Calls that are left out, of all ranks together.
+struct Skipped {
+  std::string call, why;
+  uint64_t times = 0;
+};
+
+struct Plan {
+  RankPlan mine;
+  std::vector<Skipped> skipped;
+  uint64_t calls = 0;  ///< of all ranks that are made
+};
+
+/// The plan of one rank. `skipped` and `calls` are the same on all.
+Plan plan_replay(const record::Record& record, int rank);
+
+/// The skipped ones as a line each.
+std::vector<std::string> told(const Plan& plan);
+
+}  // namespace haichi::replay

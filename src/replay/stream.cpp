@@ -1,0 +1,120 @@
+#include "replay/stream.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace haichi::replay {
+namespace {
+
+using record::Item;
+
+constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+
+uint64_t times(uint64_t a, uint64_t b) { return b != 0 && a > kMost / b ? kMost : a * b; }
+uint64_t plus(uint64_t a, uint64_t b) { return a > kMost - b ? kMost : a + b; }
+
+void count_events(const std::vector<Item>& body, uint64_t rounds, std::vector<uint64_t>& counts) {
+  for (const Item& item : body) {
+    const uint64_t each = times(rounds, item.times);
+    if (item.event < 0)
+      count_events(item.body, each, counts);
+    else
+      counts[size_t(item.event)] = plus(counts[size_t(item.event)], each);
+  }
+}
+
+std::vector<Item> only(const std::vector<Item>& body, const std::vector<bool>& chosen) {
+  std::vector<Item> kept;
+  for (const Item& item : body) {
+    if (item.event >= 0) {
+      if (chosen[size_t(item.event)]) kept.push_back(item);
+      continue;
+    }
+    auto inner = only(item.body, chosen);
+    if (!inner.empty()) kept.push_back({-1, item.times, std::move(inner)});
+  }
+  return kept;
+}
+
+// The hash of a run of tokens, t1 base^(n-1) + ... + tn modulo 2^64, its length, and base^n.
+struct Run {
+  uint64_t hash = 0, length = 0, power = 1;
+
+  friend Run operator+(const Run& a, const Run& b) {
+    return {a.hash * b.power + b.hash, plus(a.length, b.length), a.power * b.power};
+  }
+};
+
+Run repeated(Run run, uint64_t rounds) {
+  Run all;
+  for (; rounds > 0; rounds /= 2) {
+    if (rounds % 2 != 0) all = all + run;
+    run = run + run;
+  }
+  return all;
+}
+
+Run of_token(uint64_t token) { return token == 0 ? Run{} : Run{token, 1, 0xd6e8feb86659fd93u}; }
+
+Run run_of(const std::vector<Item>& body, const std::vector<uint64_t>& token_of) {
+  Run all;
+  for (const Item& item : body)
+    all = all + repeated(item.event < 0 ? run_of(item.body, token_of)
+                                        : of_token(token_of[size_t(item.event)]),
+                         item.times);
+  return all;
+}
+
+// Of the first `most` tokens.
+Run prefix_of(const std::vector<Item>& body, const std::vector<uint64_t>& token_of, uint64_t most) {
+  Run all;
+  for (const Item& item : body) {
+    const Run once =
+        item.event < 0 ? run_of(item.body, token_of) : of_token(token_of[size_t(item.event)]);
+    const uint64_t left = most - all.length;
+    if (times(once.length, item.times) <= left) {
+      all = all + repeated(once, item.times);
+      continue;
+    }
+    const uint64_t rounds = left / once.length;
+    all = all + repeated(once, rounds);
+    if (item.event < 0) all = all + prefix_of(item.body, token_of, most - all.length);
+    return all;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<uint64_t> occurrences(const record::Sequence& sequence) {
+  std::vector<uint64_t> counts(sequence.events.size());
+  count_events(sequence.program, 1, counts);
+  return counts;
+}
+
+std::vector<Item> only(const record::Sequence& sequence, const std::vector<bool>& chosen) {
+  return only(sequence.program, chosen);
+}
+
+uint64_t count(const Stream& stream) { return run_of(*stream.program, stream.token_of).length; }
+
+uint64_t common_prefix(std::span<const Stream> streams) {
+  uint64_t shortest = kMost;
+  for (const Stream& stream : streams) shortest = std::min(shortest, count(stream));
+  const auto agree = [&](uint64_t length) {
+    const auto hash = [&](const Stream& stream) {
+      return prefix_of(*stream.program, stream.token_of, length).hash;
+    };
+    return std::all_of(streams.begin(), streams.end(),
+                       [&, first = hash(streams[0])](const Stream& s) { return hash(s) == first; });
+  };
+  if (streams.empty() || agree(shortest)) return streams.empty() ? 0 : shortest;
+  uint64_t least = 0, most = shortest;  // they agree up to `least`, not up to `most`
+  while (most - least > 1) {
+    const uint64_t middle = least + (most - least) / 2;
+    (agree(middle) ? least : most) = middle;
+  }
+  return least;
+}
+
+}  // namespace haichi::replay
