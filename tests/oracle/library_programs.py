@@ -10,7 +10,7 @@ from pathlib import Path
 import mpis
 import pytest
 from haichi_bootstrap import sources
-from oracle_support import calls_of, placement
+from oracle_support import calls_of, collective_calls, placement
 
 RANKS = 4
 
@@ -78,7 +78,7 @@ def passes_in_stock(
 
 
 def assert_carried_out(program: Program, folder: Path) -> None:
-    """haichi has carried out all the program's collective calls, and not fewer than it has."""
-    calls = calls_of(folder / "report.json")
-    assert len(calls) >= program.collective
-    assert all(call["handled"] for call in calls)
+    """haichi has seen all the program's collective calls, and carried out those that are listed."""
+    report = folder / "report.json"
+    assert collective_calls(report) >= program.collective
+    assert all(call["handled"] for call in calls_of(report))

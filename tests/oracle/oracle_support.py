@@ -144,6 +144,12 @@ def calls_of(report: Path) -> list[dict]:
     return [call for file in json.loads(report.read_text())["files"] for call in file["calls"]]
 
 
+def collective_calls(report: Path) -> int:
+    """How many collective calls the rank with most has made; the list above is bounded."""
+    ranks = json.loads(report.read_text())["ranks"]
+    return max(rank["collective_access"]["calls"] for rank in ranks)
+
+
 def distribution_mpi(abi: str) -> mpis.Mpi:
     """The first usable MPI of an ABI: the distribution's, if it is here."""
     known = [mpi for mpi in mpis.all_mpis() if mpi.abi == abi]
