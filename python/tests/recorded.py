@@ -86,6 +86,11 @@ def traffic(number: int, to: dict[int, int], messages: int = 1) -> Line:
     }
 
 
+def sequence(number: int, events: list[Line], program: list[Any]) -> Line:
+    """The order of a rank's calls."""
+    return {"kind": "sequence", "rank": number, "cut": False, "events": events, "program": program}
+
+
 def end(ranks: int = 4) -> Line:
     """The last line."""
     return {"kind": "end", "ranks": ranks, "calls": 40}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from haichi.predict import by_table
+from haichi.predict import by_sequence, by_table
 from haichi.predict.machine import profile_for
 from haichi.predict.text import print_prediction
 from haichi.record.read import read
@@ -16,6 +17,13 @@ from haichi.report.load import ReportError
 from haichi.report.output import console
 
 BAD_INPUT = 2
+
+
+class Way(StrEnum):
+    """How a prediction is made."""
+
+    TABLE = "table"
+    SEQUENCE = "sequence"
 
 
 def predict(
@@ -31,6 +39,9 @@ def predict(
             "finds it.",
         ),
     ] = None,
+    by: Annotated[
+        Way, typer.Option("--by", help="Counts times curves, or the order of events.")
+    ] = Way.TABLE,
     sensitivity: Annotated[
         bool,
         typer.Option(
@@ -49,7 +60,10 @@ def predict(
     try:
         record = read(file)
         found = profile_for(record, machine)
-        made = by_table.predict(record, found, sensitivity=sensitivity)
+        if by is Way.SEQUENCE:
+            made = by_sequence.predict(record, found, sensitivity=sensitivity)
+        else:
+            made = by_table.predict(record, found, sensitivity=sensitivity)
     except ReportError as error:
         sys.stderr.write(f"haichi predict: {error}\n")
         raise typer.Exit(BAD_INPUT) from None

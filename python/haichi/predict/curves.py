@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from haichi.fit.model import LogGP, Piece, PlaceCurve, Profile, SizeCurve, StorageCosts
 from haichi.predict.span import Span, around
+from haichi.report.units import plural
 
 PING_PONG = "ping-pong"
 REACH = 16.0  # times the largest size that was measured
@@ -85,7 +86,7 @@ class Curves:
         if not fitting or ranks < 1:
             return None
         nearest = min(fitting, key=lambda shape: _distance(shape, (ranks, nodes)))
-        curve = f"{name} of {nearest[0]} ranks on {nearest[1]} nodes"
+        curve = f"{name} of {plural(nearest[0], 'rank')} on {plural(nearest[1], 'node')}"
         found = _of_all(shapes[nearest], size, curve, "")
         if found is None or nearest == (ranks, nodes):
             return found
@@ -94,7 +95,10 @@ class Curves:
             return None
         span = Span(found.span.low * low, found.span.high * high)
         start = Span(found.start.low * low, found.start.high * high)
-        note = f"{name} of {ranks} ranks on {nodes} nodes by that of {nearest[0]} on {nearest[1]}"
+        note = (
+            f"{name} of {plural(ranks, 'rank')} on {plural(nodes, 'node')} by that of "
+            f"{nearest[0]} on {nearest[1]}"
+        )
         return Found(span, start, curve, note)
 
     def loggp(self, place: str) -> LogGP | None:

@@ -77,11 +77,13 @@ class Sensitivity(BaseModel):
 
 
 class Step(BaseModel):
-    """A step of the critical path, as the sequence engine has it."""
+    """What of the critical path one function has at one placement class."""
 
-    rank: int = Field(description="Who.")
-    what: str = Field(description="`compute`, a function, or `transfer`.")
+    what: str = Field(description="`compute`, or a function.")
+    place: str | None = Field(None, description="Placement class of its messages.")
     seconds: float = Field(description="How long.")
+    messages: int = Field(0, description="One after the other on the path.")
+    bytes: int = Field(0, description="Of those.")
 
 
 class Prediction(BaseModel):

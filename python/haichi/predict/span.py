@@ -24,14 +24,10 @@ class Span:
         """The smallest that holds both."""
         return Span(min(self.low, other.low), max(self.high, other.high))
 
-    def less(self, other: Span) -> Span:
-        """What is left without a part of it."""
-        return Span(max(self.low - other.low, 0.0), max(self.high - other.high, 0.0))
-
-    @property
-    def middle(self) -> float:
-        """Halfway."""
-        return (self.low + self.high) / 2
+    def less(self, part: Span) -> Span:
+        """What is left at either end without a part, which may be more at the low end."""
+        ends = max(self.low - part.low, 0.0), max(self.high - part.high, 0.0)
+        return Span(min(ends), max(ends))
 
 
 NOTHING = Span(0.0, 0.0)

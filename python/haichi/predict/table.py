@@ -148,8 +148,8 @@ class Table:
             return
         part = self._part(MESSAGE_PART, None, "")
         part.recorded += key.total_s
-        part.calls += key.count
         if each:
+            part.calls += key.count
             part.curves[each.curve] = None
             self._note(each.note)
         for rank in key.ranks:

@@ -96,16 +96,20 @@ def _parts(made: Prediction) -> Table:
 
 
 def _path(made: Prediction) -> Table:
-    path = made.critical_path or []
+    path = sorted(made.critical_path or [], key=lambda step: -step.seconds)
     whole = sum(step.seconds for step in path)
-    sums: dict[str, float] = {}
-    for step in path:
-        sums[step.what] = sums.get(step.what, 0.0) + step.seconds
-    table = Table("critical path", title="What the longest chain consists of")
-    table.add_column("time", justify="right")
-    table.add_column("share", justify="right")
-    for what, seconds in sorted(sums.items(), key=lambda item: -item[1])[:ROWS]:
-        table.add_row(what, format_seconds(seconds), format_share(seconds, whole))
+    table = Table("what", title="The critical path", title_justify="left")
+    for heading in ("place", "time", "share", "messages in a row", "their bytes"):
+        table.add_column(heading, justify="right")
+    for step in path[:ROWS]:
+        table.add_row(
+            step.what,
+            step.place or "",
+            format_seconds(step.seconds),
+            format_share(step.seconds, whole),
+            f"{step.messages}" if step.messages else "",
+            f"{step.bytes}" if step.messages else "",
+        )
     return table
 
 
