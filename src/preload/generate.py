@@ -185,6 +185,12 @@ def exported(functions: list[Function], symbols: set[str]) -> list[Function]:
     ]
 
 
+def numbers(functions: list[Function]) -> dict[str, int]:
+    """A number for each function whose calls are structs; its large-count form has the same."""
+    names = dict.fromkeys(f.name.removesuffix("_c") for f in functions if f.taker)
+    return {name: number for number, name in enumerate(names)}
+
+
 def real_header(functions: list[Function]) -> str:
     """Text of real.h."""
     members = "".join(f"  {f.returns} (*{f.short})({f.signature});\n" for f in functions)
@@ -295,7 +301,7 @@ namespace haichi::mpi {{
 """
 
 
-def call_struct(function: Function) -> str:
+def call_struct(function: Function, number: int) -> str:
     """The arguments of one call of a function, and how to make it."""
     f = function
     members = "".join(f"  {member};\n" for member in f.members)
@@ -304,6 +310,7 @@ def call_struct(function: Function) -> str:
   using Function = decltype(Real::{f.short});
   static constexpr const char* kName = "{f.name}";
   static constexpr const char* kPlainName = "{f.name.removesuffix("_c")}";
+  static constexpr int kNumber = {number};
 {members}  std::tuple<{types}> arguments() const {{ return {{{f.call}}}; }}
   int made_by(Function function) const {{ return function({f.call}); }}
   int real_call() const {{ return made_by(real().{f.short}); }}
@@ -311,9 +318,11 @@ def call_struct(function: Function) -> str:
 """
 
 
-def taker_header(taker: str, taken: list[Function]) -> str:
+def taker_header(taker: str, functions: list[Function]) -> str:
     """Text of by_TAKER.h."""
-    structs = "\n".join(call_struct(f) for f in taken)
+    taken = [f for f in functions if f.taker == taker]
+    number = numbers(functions)
+    structs = "\n".join(call_struct(f, number[f.name.removesuffix("_c")]) for f in taken)
     hooks = "\n".join(
         f"{f.returns} on_{f.short}({f.signature}) {{ return {taker}({f.short}{{{f.call}}}); }}"
         for f in taken
@@ -321,8 +330,9 @@ def taker_header(taker: str, taken: list[Function]) -> str:
     return f"""{BANNER}//
 // The hooks that are {taker}(), for the one source that defines it. A call is a
 // struct: its members are the arguments, by the standard's names; arguments() is a tuple of them.
-// kName is the function's name and kPlainName that of its form without large counts; real_call()
-// is the MPI library's own call, and made_by() that of another function with the same parameters.
+// kName is the function's name and kPlainName that of its form without large counts, which is
+// function_names[kNumber]; real_call() is the MPI library's own call, and made_by() that of another
+// function with the same parameters.
 #pragma once
 
 #include <mpi.h>
@@ -421,8 +431,9 @@ const int haichi_entry_count = {2 * len(wrapped)};
 """
 
 
-def wrappers_source(wrapped: list[Function]) -> str:
+def wrappers_source(functions: list[Function], wrapped: list[Function]) -> str:
     """Text of wrappers.cpp."""
+    numbered = "".join(f'    "{name}",\n' for name in numbers(functions))
     bodies = "\n".join(wrapper(function) for function in wrapped)
     return f"""{BANNER}
 #include <mpi.h>
@@ -431,6 +442,11 @@ def wrappers_source(wrapped: list[Function]) -> str:
 #include "generated/real.h"
 #include "preload/entries.h"
 #include "preload/guard.h"
+#include "preload/library.h"
+
+const char* const haichi::preload::function_names[] = {{
+{numbered}    nullptr,
+}};
 
 #define HAICHI_WRAPPER __attribute__((visibility("hidden")))
 
@@ -477,9 +493,8 @@ def main() -> int:
     write(options.out / "real.cpp", real_source(functions, wrapped, symbols))
     write(options.out / "hooks.h", hooks_header(functions))
     for taker in dict.fromkeys(f.taker for f in functions if f.taker):
-        taken = [f for f in functions if f.taker == taker]
-        write(options.out / f"by_{taker}.h", taker_header(taker, taken))
-    write(options.out / "wrappers.cpp", wrappers_source(wrapped))
+        write(options.out / f"by_{taker}.h", taker_header(taker, functions))
+    write(options.out / "wrappers.cpp", wrappers_source(functions, wrapped))
     write(options.out / "export.map", export_map(wrapped))
     return 0
 

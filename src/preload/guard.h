@@ -36,6 +36,16 @@ inline bool passing(const void* frame = __builtin_frame_address(0)) {
   return depth > 0 || !mpi::active();
 }
 
+/// Within a hook: the address behind the program's call of MPI; null on processors whose frames are
+/// not known.
+inline const void* called_from() {
+#if defined(__x86_64__) || defined(__aarch64__)
+  return static_cast<const void* const*>(outermost)[1];  // above the saved frame pointer
+#else
+  return nullptr;
+#endif
+}
+
 /// True in a catch block if what was thrown is of haichi's: its type lies in this shared object, as
 /// that of the C++ library does which is linked into it. The rest is the program's, thrown by a
 /// callback that MPI ran.

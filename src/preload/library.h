@@ -25,6 +25,10 @@ constexpr int refused = 78;
 /// The functions that this shim exports, as "PMPI_..." names; ends with null. Generated.
 extern const char* const exported_names[];
 
+/// The names of functions by the kNumber of their calls ("generated/by_TAKER.h"), those of
+/// large-count forms without "_c"; ends with null. Generated.
+extern const char* const function_names[];
+
 /// Looks through what is loaded now, with RTLD_LOCAL or not.
 Library find_library();
 
