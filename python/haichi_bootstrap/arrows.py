@@ -34,6 +34,7 @@ ARROWS: dict[str, frozenset[str]] = {
             *("placement", "report", "trace", "base"),
         }
     ),
+    "recorder": frozenset({"mpi", "preload", "record", "machine", "placement", "base"}),
     "sim": frozenset({"plan", "machine", "topology", "placement", "base"}),
     "predict": frozenset(
         {"record", "sim", "collectives", "machine", "topology", "plan", "placement", "base"}
@@ -60,7 +61,7 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
 }
-WITH_MPI = frozenset({"mpi", "preload", "measure", "replay"})
+WITH_MPI = frozenset({"mpi", "preload", "measure", "recorder", "replay"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
 PURE = frozenset({"plan", "placement", "machine", "topology", "collectives", "sim", "predict"})

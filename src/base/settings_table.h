@@ -150,6 +150,9 @@ inline constexpr Setting kSettings[] = {
     {"placement", "HAICHI_PLACEMENT", "", Setting::Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
+    {"record.file", "HAICHI_RECORD", "", Setting::Kind::path, "", "",
+     "File to write the record of the program's MPI calls to (haichi.record/1) at MPI_Finalize; %j "
+     "is the job's id, or else the process id of rank 0. `haichi run --record` sets it."},
     {"report.bytes", "HAICHI_REPORT_BYTES", "", Setting::Kind::bytes, "1M", "",
      "Most bytes of a report, and of the logs of all nodes until it is written; what has no room "
      "is "

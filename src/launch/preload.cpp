@@ -29,9 +29,17 @@ std::string join(const std::vector<std::string_view>& entries) {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+// Between "libhaichi-" and the name of the ABI.
+constexpr std::string_view kShim = "", kRecorder = "record-";
+
+std::string file_of(std::string_view kind, Abi abi) {
+  return fmt::format("libhaichi-{}{}.so", kind, abi_name(abi));
+}
+
 bool is_shim(std::string_view entry) {
   for (const Abi abi : kAbis)
-    if (file_name(entry) == fmt::format("libhaichi-{}.so", abi_name(abi))) return true;
+    for (const std::string_view kind : {kShim, kRecorder})
+      if (file_name(entry) == file_of(kind, abi)) return true;
   return false;
 }
 
@@ -41,16 +49,15 @@ bool is_sanitizer(std::string_view entry) {
   return false;
 }
 
-}  // namespace
-
-Result<std::string> find_shim(Abi abi, const std::string& bin) {
-  const std::string path = fmt::format("{}/../lib/libhaichi-{}.so", bin, abi_name(abi));
+Result<std::string> find(std::string_view kind, const char* called, Abi abi,
+                         const std::string& bin) {
+  const std::string path = fmt::format("{}/../lib/{}", bin, file_of(kind, abi));
   char real[4096];
   if (!realpath(path.c_str(), real) || access(real, R_OK) != 0)
     return fail(ELIBACC,
-                "no shim for {}: {} is not there; `./haichi build` makes it where the MPI's "
+                "no {} for {}: {} is not there; `./haichi build` makes it where the MPI's "
                 "compiler wrapper is installed",
-                abi_name(abi), path);
+                called, abi_name(abi), path);
   const std::string shim(real);
   if (shim.find_first_of(kSeparators) != shim.npos)
     return fail(EINVAL,
@@ -60,19 +67,29 @@ Result<std::string> find_shim(Abi abi, const std::string& bin) {
   return shim;
 }
 
+}  // namespace
+
+Result<std::string> find_shim(Abi abi, const std::string& bin) {
+  return find(kShim, "shim", abi, bin);
+}
+
+Result<std::string> find_recorder(Abi abi, const std::string& bin) {
+  return find(kRecorder, "recorder", abi, bin);
+}
+
 std::string without_shims(std::string_view before) {
   auto entries = split(before);
   std::erase_if(entries, is_shim);
   return join(entries);
 }
 
-std::string with_shim(std::string_view before, std::string_view shim) {
+std::string with_shims(std::string_view before, const std::vector<std::string>& shims) {
   auto entries = split(before);
   std::erase_if(entries, is_shim);
   size_t place = 0;
   for (size_t i = 0; i < entries.size(); ++i)
     if (is_sanitizer(entries[i])) place = i + 1;
-  entries.insert(entries.begin() + std::ptrdiff_t(place), shim);
+  entries.insert(entries.begin() + std::ptrdiff_t(place), shims.begin(), shims.end());
   return join(entries);
 }
 

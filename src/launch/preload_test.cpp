@@ -12,19 +12,28 @@ using ::testing::HasSubstr;
 
 constexpr std::string_view kShim = "/h/lib/libhaichi-mpich.so";
 
+std::string with_shim(std::string_view before) { return with_shims(before, {std::string(kShim)}); }
+
 TEST(WithShim, PutsTheShimBeforeWhatWasThere) {
-  EXPECT_EQ(with_shim("", kShim), kShim);
-  EXPECT_EQ(with_shim("/opt/libdarshan.so", kShim), "/h/lib/libhaichi-mpich.so:/opt/libdarshan.so");
-  EXPECT_EQ(with_shim("a.so b.so::c.so", kShim), "/h/lib/libhaichi-mpich.so:a.so:b.so:c.so");
+  EXPECT_EQ(with_shim(""), kShim);
+  EXPECT_EQ(with_shim("/opt/libdarshan.so"), "/h/lib/libhaichi-mpich.so:/opt/libdarshan.so");
+  EXPECT_EQ(with_shim("a.so b.so::c.so"), "/h/lib/libhaichi-mpich.so:a.so:b.so:c.so");
 }
 
 TEST(WithShim, ReplacesAShimOfAnOuterRun) {
-  EXPECT_EQ(with_shim("/other/libhaichi-openmpi.so:a.so", kShim), "/h/lib/libhaichi-mpich.so:a.so");
-  EXPECT_EQ(with_shim(kShim, kShim), kShim);
+  EXPECT_EQ(with_shim("/other/libhaichi-openmpi.so:a.so"), "/h/lib/libhaichi-mpich.so:a.so");
+  EXPECT_EQ(with_shim(kShim), kShim);
+}
+
+TEST(WithShim, PutsTheRecorderWhereItIsTold) {
+  EXPECT_EQ(with_shims("a.so", {"/h/lib/libhaichi-record-mpich.so", "/h/lib/libhaichi-mpich.so"}),
+            "/h/lib/libhaichi-record-mpich.so:/h/lib/libhaichi-mpich.so:a.so");
+  EXPECT_EQ(with_shim("/h/lib/libhaichi-record-mpich.so:/h/lib/libhaichi-mpich.so:a.so"),
+            "/h/lib/libhaichi-mpich.so:a.so");
 }
 
 TEST(WithShim, LeavesSanitizersInFront) {
-  EXPECT_EQ(with_shim("/usr/lib/libasan.so.8:a.so", kShim),
+  EXPECT_EQ(with_shim("/usr/lib/libasan.so.8:a.so"),
             "/usr/lib/libasan.so.8:/h/lib/libhaichi-mpich.so:a.so");
 }
 

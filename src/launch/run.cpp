@@ -19,15 +19,24 @@ namespace {
 struct RunOptions {
   std::string mpi;
   std::string report;
+  std::string record;
+  bool records = false;  ///< into `record`, or a file with a name of haichi's
   std::vector<std::string> assignments;
   bool observe = false;
   bool verbose = false;
 };
 
-void add_options(CLI::App& app, RunOptions& options) {
+/// Gives the option that asks for a record.
+const CLI::Option* add_options(CLI::App& app, RunOptions& options) {
   add_mpi_option(app, options.mpi);
   app.add_option("--report", options.report, "Write the run report to this file (HAICHI_REPORT)")
       ->type_name("PATH");
+  const CLI::Option* const record =
+      app.add_flag(
+             "--record{}", options.record,
+             "Record the program's MPI calls, into this file or haichi-record-PROGRAM-JOB.jsonl "
+             "(HAICHI_RECORD)")
+          ->type_name("[=FILE]");
   app.add_flag("--observe", options.observe,
                "Leave everything to the MPI library, and report what its collective file accesses "
                "took (--set io.enable=observe --set collectives.enable=off)");
@@ -37,6 +46,7 @@ void add_options(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false);
   app.add_flag("--verbose", options.verbose,
                "Say which MPI was found and what is preloaded (--set log=info)");
+  return record;
 }
 
 // The loader drops LD_PRELOAD for programs that run with another user's rights.
@@ -57,14 +67,32 @@ int start_plain(const std::string& path, Invocation& invocation) {
   return become(path, std::move(invocation.words), invocation.environment);
 }
 
+/// The shim, behind the recorder if a record is wanted.
+Result<std::vector<std::string>> preloads(Abi abi, bool records, const std::string& bin) {
+  std::vector<std::string> found;
+  if (records) {
+    auto recorder = find_recorder(abi, bin);
+    if (!recorder) return tl::unexpected(recorder.error());
+    found.push_back(*std::move(recorder));
+  }
+  auto shim = find_shim(abi, bin);
+  if (!shim) return tl::unexpected(shim.error());
+  found.push_back(*std::move(shim));
+  return found;
+}
+
+std::string record_name(const std::string& program) {
+  return fmt::format("haichi-record-{}-%j.jsonl", program.substr(program.rfind('/') + 1));
+}
+
 int start_with_shim(const std::string& path, std::optional<Abi> forced, const Job& job,
-                    Invocation& invocation) {
+                    bool records, Invocation& invocation) {
   Environment& environment = invocation.environment;
   const auto choice = choose_abi(path, forced, job, environment, Loader(environment));
   if (!choice) return refuse(code_of_choice(choice.error()), choice.error().text);
-  const auto shim = find_shim(choice->abi, invocation.bin);
-  if (!shim) return refuse(kUnavailable, shim.error().text);
-  environment.set("LD_PRELOAD", with_shim(environment.get_or("LD_PRELOAD", ""), *shim));
+  const auto shims = preloads(choice->abi, records, invocation.bin);
+  if (!shims) return refuse(kUnavailable, shims.error().text);
+  environment.set("LD_PRELOAD", with_shims(environment.get_or("LD_PRELOAD", ""), *shims));
   log(LogLevel::info, "{}: MPI is {} ({}); LD_PRELOAD={}", path, abi_name(choice->abi), choice->why,
       *environment.get("LD_PRELOAD"));
   if (drops_preload(path))
@@ -81,8 +109,9 @@ int run_command(Invocation invocation) {
       "Runs an MPI program with haichi underneath it, once per rank:\n"
       "  mpiexec -n 16 haichi run ./app args...",
       "haichi run");
-  add_options(app, options);
+  const CLI::Option* const record = add_options(app, options);
   if (const int code = parse_before_program(app, invocation.words); code >= 0) return code;
+  options.records = record->count() > 0;
   if (invocation.words.empty())
     return refuse(kUsage, "no program to run: haichi run [OPTIONS] [--] PROGRAM [ARGS...]");
   if (options.verbose) options.assignments.push_back("log=info");
@@ -90,6 +119,10 @@ int run_command(Invocation invocation) {
     options.assignments.insert(options.assignments.end(),
                                {"io.enable=observe", "collectives.enable=off"});
   if (!options.report.empty()) options.assignments.push_back("report.file=" + options.report);
+  if (options.records)
+    options.assignments.push_back("record.file=" + (options.record.empty()
+                                                        ? record_name(invocation.words[0])
+                                                        : options.record));
 
   const auto path = find_program(invocation.words[0], invocation.environment);
   if (!path)
@@ -100,7 +133,8 @@ int run_command(Invocation invocation) {
   const auto settings = apply_settings(job, options.assignments, invocation.environment);
   if (!settings) return refuse(kConfig, settings.error().text);
   if (settings->flag("disable")) return start_plain(*path, invocation);
-  return start_with_shim(*path, abi_from_name(options.mpi), job, invocation);
+  const bool records = !settings->text("record.file").empty();
+  return start_with_shim(*path, abi_from_name(options.mpi), job, records, invocation);
 }
 
 }  // namespace haichi::launch

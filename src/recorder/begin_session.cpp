@@ -1,0 +1,147 @@
+#include "recorder/begin_session.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/settings.h"
+#include "base/utc_text.h"
+#include "base/version.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "mpi/discover.h"
+#include "mpi/library_version.h"
+#include "mpi/machine_signature.h"
+#include "mpi/roll_call.h"
+#include "mpi/shared_text.h"
+#include "placement/formats.h"
+#include "recorder/code_objects.h"
+#include "recorder/session.h"
+#include "recorder/timed_call.h"
+
+extern char** environ;
+
+namespace haichi::recorder {
+namespace {
+
+using mpi::handles;
+using mpi::real;
+using nlohmann::json;
+
+int64_t process_cpu_ns() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+std::string job_or_process() {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PJM_JOBID", "FLUX_JOB_ID"})
+    if (const char* const id = getenv(name)) return id;
+  return std::to_string(getpid());
+}
+
+/// From the root, with %j filled in: the program may go elsewhere.
+std::string resolved(std::string path) {
+  const std::string job = job_or_process();
+  for (size_t at; (at = path.find("%j")) != path.npos;) path.replace(at, 2, job);
+  for (size_t at; (at = path.find("%p")) != path.npos;)
+    path.replace(at, 2, std::to_string(getpid()));
+  char folder[PATH_MAX];
+  if (path.empty() || path[0] == '/' || getcwd(folder, sizeof folder) == nullptr) return path;
+  return std::string(folder) + "/" + path;
+}
+
+/// Where rank 0 wants the record; empty if it wants none. A world that another one has spawned must
+/// not write over its parents' record.
+std::string wanted_path(const Settings& settings) {
+  std::string path = settings.text("record.file");
+  if (path.empty()) return "";
+  MPI_Comm parent = handles().comm_null;
+  if (real().Comm_get_parent(&parent) == MPI_SUCCESS && parent != handles().comm_null)
+    path += ".spawned-%p";
+  return resolved(path);
+}
+
+json command_line() {
+  const auto text = read_file("/proc/self/cmdline");
+  json words = json::array();
+  for (size_t at = 0; text && at < text->size();) {
+    const size_t end = std::min(text->find('\0', at), text->size());
+    words.push_back(text->substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+std::string first_line(const placement::Placement& world) {
+  const machine::Signature here = mpi::signature_of(world);
+  const json line = {{"kind", "record"},
+                     {"schema", "haichi.record/1"},
+                     {"by", std::string("haichi ") + kVersion},
+                     {"started", utc_text(time(nullptr))},
+                     {"program", command_line()},
+                     {"abi", mpi::kAbi},
+                     {"ranks", world.ranks()},
+                     {"placement", json::parse(placement::to_json(world), nullptr, false)},
+                     {"signature",
+                      {{"library", here.library},
+                       {"processor", here.processor},
+                       {"cores", here.cores},
+                       {"node_names", here.node_names}}},
+                     {"sync", false},
+                     {"sequence", false}};
+  return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+MPI_Comm make_own_comm() {
+  MPI_Comm own = handles().comm_null;
+  if (real().Comm_dup(handles().comm_world, &own) != MPI_SUCCESS) return handles().comm_null;
+  real().Comm_set_errhandler(own, handles().errors_return);
+  return own;
+}
+
+void begin_with(const std::string& path, const placement::Placement& world) {
+  SessionParts parts = {.path = path, .own = make_own_comm(), .ranks = world.ranks(), .fd = -1};
+  if (parts.own == handles().comm_null) return;
+  real().Comm_rank(handles().comm_world, &parts.rank);
+  const record::Start start = {
+      .rank = parts.rank, .ranks = parts.ranks, .now_ns = now_ns(), .cpu_ns = process_cpu_ns()};
+  auto made = std::make_unique<Session>(std::move(parts), world, start);
+  if (made->parts.rank == 0) {
+    made->record_line = first_line(world);
+    made->recording.definitions().add_line(made->record_line);
+  }
+  for (const record::CodeObject& object : code_objects())
+    made->recording.definitions().add_object(object);
+  call_clock.start(now_ns());
+  set_session(made.release());
+}
+
+}  // namespace
+
+void begin_session() {
+  const Settings settings = Settings::from_environment(environ);
+  if (!mpi::all_have_haichi(std::max<int64_t>(settings.number("start.wait"), 1) * 1'000'000'000))
+    return;
+  int rank = 0;
+  if (real().Comm_rank(handles().comm_world, &rank) != MPI_SUCCESS) return;
+  const std::string path =
+      mpi::shared_text(handles().comm_world, rank == 0 ? wanted_path(settings) : "");
+  if (path.empty()) return;
+  const auto world = mpi::discover(handles().comm_world, settings.text("placement"));
+  if (!world) {
+    if (rank == 0) log(LogLevel::error, "{}; nothing is recorded", world.error().text);
+    return;
+  }
+  begin_with(path, *world);
+}
+
+}  // namespace haichi::recorder

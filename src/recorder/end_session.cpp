@@ -1,0 +1,140 @@
+#include "recorder/end_session.h"
+
+#include <time.h>
+
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "generated/real.h"
+#include "mpi/compat/handles.h"
+#include "record/record_file.h"
+#include "record/write.h"
+#include "recorder/code_objects.h"
+#include "recorder/own_messages.h"
+#include "recorder/session.h"
+
+namespace haichi::recorder {
+namespace {
+
+using mpi::handles;
+using mpi::real;
+using record::Numbers;
+using record::Wanted;
+
+int64_t process_cpu_ns() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+/// All numbers in one message, in the order of what was wanted.
+std::vector<int32_t> packed(const Numbers& numbers) {
+  std::vector<int32_t> all = numbers.communicators;
+  all.insert(all.end(), numbers.files.begin(), numbers.files.end());
+  all.insert(all.end(), numbers.sites.begin(), numbers.sites.end());
+  return all;
+}
+
+Numbers unpacked(const std::vector<int32_t>& all, const Wanted& wanted) {
+  const auto files = all.begin() + std::ptrdiff_t(wanted.communicators.size());
+  const auto sites = files + std::ptrdiff_t(wanted.files.size());
+  return {{all.begin(), files}, {files, sites}, {sites, all.end()}};
+}
+
+/// Rank 0 has all ranks write their parts, one after the other. A rank's lines come piece by piece,
+/// the last one empty.
+class Writer {
+ public:
+  Writer(const Session& session, const record::PartText& own)
+      : session_(session), own_(own), messages_(session.parts.own) {}
+
+  Status write() {
+    auto file = record::RecordFile::create(session_.parts.path);
+    if (file) file_.emplace(std::move(*file));
+    const record::Sink sink = [&](std::string_view lines) { return file_ && file_->add(lines); };
+    sink(session_.record_line + "\n");
+    Numbers numbers;
+    numbers_.give(own_.wanted(), numbers, sink);
+    own_.write(numbers, sink);
+    for (int rank = 1; rank < session_.parts.ranks; ++rank)
+      if (!take(rank, sink)) return fail(EIO, "the MPI library fails between rank 0 and {}", rank);
+    if (!file_) return tl::unexpected(file.error());
+    sink(record::end_line(session_.parts.ranks, calls_ + own_.calls()));
+    return file_->finish();
+  }
+
+ private:
+  bool take(int rank, const record::Sink& sink) {
+    std::string text;
+    if (!messages_.send(rank, std::string_view("go")) || !messages_.receive(rank, text))
+      return false;
+    Numbers numbers;
+    numbers_.give(record::from_text(text), numbers, sink);
+    if (!messages_.send(rank, packed(numbers))) return false;
+    do {
+      if (!messages_.receive(rank, text)) return false;
+      sink(text);
+    } while (!text.empty());
+    int32_t calls[2] = {};
+    if (!messages_.receive(rank, calls)) return false;
+    calls_ += int64_t{calls[0]} << 31 | calls[1];
+    return true;
+  }
+
+  const Session& session_;
+  const record::PartText& own_;
+  const OwnMessages messages_;
+  record::SharedNumbers numbers_;
+  std::optional<record::RecordFile> file_;
+  int64_t calls_ = 0;
+};
+
+void give_to_rank_0(const Session& session, const record::PartText& own) {
+  const OwnMessages messages(session.parts.own);
+  std::string word;
+  if (!messages.receive(0, word) || !messages.send(0, record::to_text(own.wanted()))) return;
+  const Wanted& wanted = own.wanted();
+  std::vector<int32_t> numbers(wanted.communicators.size() + wanted.files.size() +
+                               wanted.sites.size());
+  if (!messages.receive(0, numbers)) return;
+  own.write(unpacked(numbers, wanted),
+            [&](std::string_view lines) { return lines.empty() || messages.send(0, lines); });
+  const int32_t calls[2] = {int32_t(own.calls() >> 31), int32_t(own.calls() & INT32_MAX)};
+  if (messages.send(0, std::string_view())) messages.send(0, calls);
+}
+
+bool write_together(const Session& session) {
+  const record::PartText own(session.recording.view());
+  if (session.parts.rank != 0) {
+    give_to_rank_0(session, own);
+    return true;
+  }
+  const Status written = Writer(session, own).write();
+  if (!written)
+    log(LogLevel::error, "no record: {}; give HAICHI_RECORD a path that can be written",
+        written.error().text);
+  return written.has_value();
+}
+
+}  // namespace
+
+void end_session() {
+  const std::unique_ptr<Session> ending(session());
+  if (!ending) return;
+  set_session(nullptr);
+  {
+    const std::lock_guard guard(ending->recording.lock());
+    ending->recording.finish(now_ns(), process_cpu_ns());
+    for (const record::CodeObject& object : code_objects())
+      ending->recording.definitions().add_object(object);
+  }
+  write_together(*ending);
+  MPI_Comm own = ending->parts.own;
+  real().Comm_free(&own);
+}
+
+}  // namespace haichi::recorder

@@ -1,0 +1,54 @@
+// The start and the end of a record, and what has to be known of handles in between.
+#include <stdlib.h>
+
+#include <mutex>
+#include <string>
+
+#include "base/settings.h"
+#include "generated/hooks.h"
+#include "generated/real.h"
+#include "recorder/begin_session.h"
+#include "recorder/end_session.h"
+#include "recorder/session.h"
+
+namespace haichi::mpi {
+
+bool active() {
+  static const bool on = [] {
+    const char* const value = getenv("HAICHI_DISABLE");
+    if (value == nullptr) return true;
+    const std::string entry = std::string("HAICHI_DISABLE=") + value;
+    const char* const only[] = {entry.c_str(), nullptr};
+    return !Settings::from_environment(only).flag("disable");
+  }();
+  return on;
+}
+
+namespace {
+
+int started(int result) {
+  if (result == MPI_SUCCESS && recorder::session() == nullptr) recorder::begin_session();
+  return result;
+}
+
+}  // namespace
+
+int on_Init(int* argc, char*** argv) { return started(real().Init(argc, argv)); }
+
+int on_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return started(real().Init_thread(argc, argv, required, provided));
+}
+
+int on_Finalize() {
+  recorder::end_session();
+  return real().Finalize();
+}
+
+void forget_type(MPI_Datatype* datatype) {
+  recorder::Session* const session = recorder::session();
+  if (session == nullptr || datatype == nullptr) return;
+  const std::lock_guard guard(session->recording.lock());
+  session->types.forget(*datatype);
+}
+
+}  // namespace haichi::mpi

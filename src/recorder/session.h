@@ -1,0 +1,52 @@
+// The recorder between MPI_Init and MPI_Finalize.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/placement.h"
+#include "record/recording.h"
+#include "recorder/buffers.h"
+#include "recorder/communicators.h"
+#include "recorder/types.h"
+
+namespace haichi::recorder {
+
+struct SessionParts {
+  std::string path;  ///< of the record, from the root
+  MPI_Comm own;      ///< all ranks, with no message of the program's
+  int rank, ranks;
+  int fd;                   ///< of the file that keeps this rank's part; -1: none
+  std::string part_folder;  ///< where that is; empty: nowhere
+};
+
+/// Everything but the first members is for who holds recording.lock().
+struct Session {
+  Session(SessionParts parts, const placement::Placement& world, const record::Start& start);
+
+  const SessionParts parts;
+  std::string record_line;  ///< the first one of the file; on rank 0
+
+  record::Recording recording;
+  Types types;
+  Communicators communicators;
+  Buffers buffers;
+
+  /// Where a rank of MPI_COMM_WORLD is; -1 is nowhere.
+  record::Place place_of(int world_rank) const {
+    return size_t(world_rank) < places_.size() ? places_[size_t(world_rank)] : record::Place::none;
+  }
+
+ private:
+  std::vector<record::Place> places_;
+};
+
+/// Null outside. Thread-safe.
+Session* session();
+/// What session() gives from here on.
+void set_session(Session* session);
+
+}  // namespace haichi::recorder
