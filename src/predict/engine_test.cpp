@@ -131,12 +131,17 @@ TEST(PredictEngine, AReceiverWaitsForALateSender) {
   EXPECT_EQ(outcome.path[1].bytes, 500);
 }
 
-TEST(PredictEngine, MessagesOfANodeQueueAtItsPorts) {
-  // Two ranks of one node send at once: the second message leaves behind the first.
-  const Placement placement(std::vector<int>{0, 0, 1, 1});
-  EXPECT_THAT(ends(placement, {once({call("MPI_Isend", 2, 500)}), once({call("MPI_Isend", 3, 500)}),
-                               once({call("MPI_Recv", 0, 500)}), once({call("MPI_Recv", 1, 500)})}),
-              ElementsAre(0, 0, 1500, 2000));
+TEST(PredictEngine, MessagesOfANodeShareItsPorts) {
+  // Two ranks of one node send 500 and 300 bytes at once: the first 300 of each leave by turns.
+  const Placement placement(std::vector<int>{0, 0, 1, 2});
+  EXPECT_THAT(ends(placement, {once({call("MPI_Isend", 2, 500)}), once({call("MPI_Isend", 3, 300)}),
+                               once({call("MPI_Recv", 0, 500)}), once({call("MPI_Recv", 1, 300)})}),
+              ElementsAre(0, 0, 1800, 1600));
+  // Two nodes send to one.
+  EXPECT_THAT(ends(placement::block(3, 1),
+                   {once({call("MPI_Isend", 2, 500)}), once({call("MPI_Isend", 2, 300)}),
+                    once({call("MPI_Recv", 1, 300), call("MPI_Recv", 0, 500)})}),
+              ElementsAre(0, 0, 1800));
 }
 
 TEST(PredictEngine, RequestsAreWaitedForBySlot) {

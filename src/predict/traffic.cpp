@@ -13,7 +13,9 @@ Traffic::Traffic(const placement::Placement& placement, const sim::Network& netw
       paths_(paths),
       listener_(listener),
       mailbox_(placement.ranks()),
-      link_free_(network.links().size()) {}
+      link_free_(network.links().size()),
+      ports_(size_t(network.nodes()) * 2),
+      port_events_(ports_.size()) {}
 
 int32_t Traffic::send(Time now, const Sending& sending, const Envelope& envelope) {
   const int32_t at = new_message(now, sending);
@@ -65,22 +67,57 @@ void Traffic::end_request(int32_t number, Time at, int32_t path) {
   complete(number, at);
 }
 
+Time Traffic::next_time() const {
+  if (packets_.empty()) return port_events_.time();
+  if (port_events_.empty()) return packets_.top().time;
+  return std::min(packets_.top().time, port_events_.time());
+}
+
 void Traffic::move() {
+  const bool packet_first =
+      port_events_.empty() || (!packets_.empty() && packets_.top().time <= port_events_.time());
+  if (packet_first) return move_packet();
+  const int port = int(port_events_.actor());
+  leave_port(port, port_events_.time());
+}
+
+void Traffic::move_packet() {
   const Packet packet = packets_.top();
   packets_.pop();
   const Message& message = messages_[size_t(packet.message)];
   const int node = placement_.node_of(message.target);
+  if (packet.link == network_.port_in(node))
+    return enter(packet.link, packet.time, message.cost.in, packet.message);
   Time& free = link_free_[size_t(packet.link)];
   const Time begin = std::max(packet.time, free);
-  if (packet.link == network_.port_in(node)) {
-    free = begin + message.cost.in;
-    arrive(packet.message, free);
-    return;
-  }
-  const int next = network_.next(packet.link, node);
   const sim::Link& link = network_.links()[size_t(packet.link)];
   free = begin + sim::transfer_time(message.bytes, link.gbs);
+  const int next = network_.next(packet.link, node);
   packets_.push({begin + link.latency, packet_number_++, packet.message, next});
+}
+
+void Traffic::enter(int port, Time now, Time work, int32_t message) {
+  ports_[size_t(port)].add(now, work, message);
+  set_port_event(port);
+}
+
+void Traffic::set_port_event(int port) {
+  const SharedPort& its = ports_[size_t(port)];
+  if (its.empty())
+    port_events_.remove(uint32_t(port));
+  else
+    port_events_.set(uint32_t(port), its.next_time());
+}
+
+// The last byte has crossed the port: it is there when it has crossed both, and its way is over.
+void Traffic::leave_port(int port, Time now) {
+  const int32_t number = ports_[size_t(port)].take(now);
+  set_port_event(port);
+  Message& message = messages_[size_t(number)];
+  const bool out = port < network_.nodes();
+  const Time there = out ? now + message.cost.way - message.cost.out : now;
+  message.arrival = std::max(message.arrival, there);
+  if (++message.ports == 2) arrive(number, message.arrival);
 }
 
 void Traffic::release(int32_t number) {
@@ -145,11 +182,10 @@ void Traffic::depart(Time now, int32_t number) {
   const Message& message = messages_[size_t(number)];
   if (message.way != Way::network) return arrive(number, now + message.cost.way);
   const int from = placement_.node_of(message.source), to = placement_.node_of(message.target);
-  Time& free = link_free_[size_t(network_.port_out(from))];
-  const Time begin = std::max(now, free);
-  free = begin + message.cost.out;
-  const int next = network_.next(network_.port_out(from), to);
-  packets_.push({begin + message.cost.way - message.cost.in, packet_number_++, number, next});
+  const int out = network_.port_out(from);
+  enter(out, now, message.cost.out, number);
+  const Time first_byte = now + message.cost.way - message.cost.in;
+  packets_.push({first_byte, packet_number_++, number, network_.next(out, to)});
 }
 
 void Traffic::arrive(int32_t number, Time at) {

@@ -1,7 +1,8 @@
 // The messages of a predicted program on their way: which requests they complete, and when.
 //
 // An eager message goes when it is sent, one by rendezvous when its receive is there too. Between
-// nodes it occupies the port out, the links and the port in, each a FIFO server (sim/network.h).
+// nodes it crosses the port out and the port in, which those that cross them at once share, and the
+// links between, FIFO servers (sim/network.h).
 //
 // PURE.
 #pragma once
@@ -15,6 +16,8 @@
 #include "predict/costs.h"
 #include "predict/mailbox.h"
 #include "predict/path.h"
+#include "predict/shared_port.h"
+#include "sim/event_queue.h"
 #include "sim/network.h"
 
 namespace haichi::predict {
@@ -41,6 +44,7 @@ struct Message {
   MessageCost cost;
   Way way = Way::node;
   bool eager = true, one_sided = false, there = false;
+  int8_t ports = 0;  ///< that it is through
   sim::Time arrival = 0;
   int8_t users = 0;  ///< requests that still need it
 
@@ -79,9 +83,9 @@ class Traffic {
   int32_t open_request();
   void end_request(int32_t number, sim::Time at, int32_t path);
 
-  /// Whether messages are before links, and when the first of them gets there.
-  bool moves() const { return !packets_.empty(); }
-  sim::Time next_time() const { return packets_.top().time; }
+  /// Whether messages are on their way between nodes, and when something happens to one next.
+  bool moves() const { return !packets_.empty() || !port_events_.empty(); }
+  sim::Time next_time() const;
   void move();
 
   Request& request(int32_t number) { return requests_[size_t(number)]; }
@@ -92,7 +96,7 @@ class Traffic {
   const Mailbox& mailbox() const { return mailbox_; }
 
  private:
-  struct Packet {  // its first byte gets to a link
+  struct Packet {  // its first byte gets to a link or the port in
     sim::Time time;
     uint64_t number;
     int32_t message;
@@ -106,6 +110,10 @@ class Traffic {
   int32_t new_message(sim::Time now, const Sending& sending);
   void bind(int32_t message, int32_t request);
   void depart(sim::Time now, int32_t message);
+  void enter(int port, sim::Time now, sim::Time work, int32_t message);
+  void move_packet();
+  void leave_port(int port, sim::Time now);
+  void set_port_event(int port);
   void arrive(int32_t message, sim::Time at);
   void complete(int32_t request, sim::Time at);
   void drop(int32_t message);
@@ -119,7 +127,9 @@ class Traffic {
   std::vector<int32_t> free_requests_;
   std::vector<Message> messages_;
   std::vector<int32_t> free_messages_;
-  std::vector<sim::Time> link_free_;
+  std::vector<sim::Time> link_free_;  // of links between ports
+  std::vector<SharedPort> ports_;     // as the network numbers them
+  sim::EventQueue port_events_;       // when each is through with a message
   std::priority_queue<Packet> packets_;
   uint64_t packet_number_ = 0;
   int64_t sent_ = 0;
