@@ -26,6 +26,7 @@ from haichi.figures import (
     one_node,
     paper_001,
     paper_001_run,
+    predict_smpi,
     pruning,
     record,
     refined,
@@ -60,7 +61,13 @@ app = typer.Typer(
 )
 
 
-for _name, _own in (("a-a", a_a), ("robust", robust), ("refined", refined), ("loop", loop_command)):
+for _name, _own in (
+    ("a-a", a_a),
+    ("robust", robust),
+    ("refined", refined),
+    ("loop", loop_command),
+    ("predict-smpi", predict_smpi),
+):
     app.command(_name)(_own.command)
 
 

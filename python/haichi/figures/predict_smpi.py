@@ -1,0 +1,319 @@
+"""`haichi figures predict-smpi`: programs on ranks that SimGrid simulates, and what is predicted of
+them by sequence from a profile that was measured on the same simulated machine.
+
+Nothing disturbs a simulated machine, so what differs is the prediction's own error. The machine is
+a crossbar with the Earth Simulator's ports (paper 001, section 2: 12.3 GB/s) and half of its
+latency; protocols, and what they cost by size, are those that SMPI has as its defaults, the
+collective algorithms too. The programs are in bench/smpi/programs.c: paper 001's Trans7 (section
+3.7) and five that communicate as NPB and HPCG do.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from haichi import mpi, paths, programs
+from haichi.figures import record
+from haichi.figures.command import INVALID, choose, keep, one_line, progress_on_errors
+from haichi.record import smpi_trace
+
+SCHEMA = "haichi.predict-smpi/1"
+PROGRAM = "smpi-programs"
+PORT, LATENCY, FLOPS = "12.3GBps", "1350ns", 1e10
+EAGER = 65536  # bytes from which SMPI's sends wait for their receivers
+PATIENCE_S = 900
+MOST_ERROR = {"trans7-send": 0.01, "trans7-put": 0.01}  # of the others OTHERS
+OTHERS = 0.02
+# Ranks, and steps of each: a step of Trans7 is 24 exchanges, the paper's run a hundred of them.
+JOBS = {
+    "trans7-send": (64, 100),
+    "trans7-put": (64, 2),
+    "is": (16, 10),
+    "ft": (16, 6),
+    "cg": (16, 75),
+    "mg": (16, 4),
+    "hpcg": (16, 50),
+}
+# Four to each doubling, and both sides of the switch to rendezvous with SMPI's head of 16 bytes.
+SIZES = sorted(
+    {int(2 ** (quarter / 4)) for quarter in range(95)}
+    | {EAGER - 17, EAGER - 16, EAGER - 1, EAGER, 6150 << 10}
+)
+BLOCKS = [0, *(4**power for power in range(1, 10)), 131072]
+
+
+class Predicted(TypedDict):
+    """Of what `haichi predict-sequence --json` prints, what counts here."""
+
+    total_s: float
+    waiting_s: float
+    problems: list[str]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, seconds."""
+
+    program: str
+    ranks: int
+    steps: int
+    simulated: float
+    predicted: float
+    by_table: float
+    waiting: float  # of the last rank
+    notes: list[str]
+
+    @property
+    def error(self) -> float:
+        """As a share of what SMPI says."""
+        return self.predicted / self.simulated - 1
+
+    @property
+    def table_error(self) -> float:
+        """Of sums of counts times times: what overlaps is counted twice, and waiting not at all."""
+        return self.by_table / self.simulated - 1
+
+    @property
+    def most(self) -> float:
+        """The error that is allowed."""
+        return MOST_ERROR.get(self.program, OTHERS)
+
+
+def command(
+    only: Annotated[
+        list[str] | None, typer.Option("--program", help="One of them; repeatable.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Of each program, in place of its own.")
+    ] = None,
+    cross_traffic: Annotated[
+        bool, typer.Option(help="Whether acknowledgements take room on the way back, as in TCP.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="The JSON file to write.")] = None,
+) -> None:
+    """Programs in SimGrid's SMPI, predicted by sequence from a profile measured there."""
+    with one_line():
+        chosen = choose("--program", only, JOBS)
+        with tempfile.TemporaryDirectory() as folder:
+            machine = Simulated(Path(folder), cross_traffic=cross_traffic)
+            cases = measure(machine, chosen, steps, progress_on_errors())
+    console = record.console()
+    console.print(table(cases))
+    wrong = [each.program for each in cases if abs(each.error) > each.most]
+    keep(
+        {
+            "schema": SCHEMA,
+            "cross_traffic": cross_traffic,
+            "cases": [
+                {**asdict(each), "error": each.error, "table_error": each.table_error}
+                for each in cases
+            ],
+        },
+        out,
+        "predict-smpi",
+    )
+    if wrong:
+        console.print(f"beyond what is allowed: {', '.join(wrong)}")
+        raise typer.Exit(INVALID)
+
+
+class Simulated:
+    """A machine of 64 nodes that SimGrid simulates."""
+
+    def __init__(self, folder: Path, *, cross_traffic: bool) -> None:
+        found = shutil.which("smpirun")
+        if found is None:
+            raise mpi.Missing("no smpirun: apt install libsimgrid-dev, then ./haichi build")
+        self.folder = folder
+        (folder / "platform.xml").write_text(
+            "<?xml version='1.0'?>\n"
+            '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+            '<platform version="4.1">\n'
+            f'  <cluster id="cluster" prefix="node" suffix="" radical="0-63" speed="{FLOPS}f"\n'
+            f'           bw="{PORT}" lat="{LATENCY}" sharing_policy="SPLITDUPLEX"/>\n'
+            "</platform>\n"
+        )
+        (folder / "hosts").write_text("".join(f"node{number}\n" for number in range(64)))
+        self._smpirun = Path(found)
+        self._options = [
+            *("--cfg=smpi/simulate-computation:no", f"--cfg=smpi/host-speed:{FLOPS}f"),
+            *(f"--cfg=smpi/{name}-thresh:{EAGER}" for name in ("async-small", "send-is-detached")),
+            f"--cfg=network/crosstraffic:{int(cross_traffic)}",
+            "--log=root.thres:critical",
+        ]
+
+    def run(self, ranks: int, *words: str, trace: Path | None = None) -> list[str]:
+        """The lines that the program prints; leaves a trace of its calls there."""
+        traced = ["-trace-ti", f"--cfg=tracing/filename:{trace}"] if trace else []
+        place = ["-platform", str(self.folder / "platform.xml")]
+        place += ["-hostfile", str(self.folder / "hosts")]
+        program = programs.built(paths.program(PROGRAM))
+        return programs.output(
+            self._smpirun,
+            *("-np", str(ranks), *place, *self._options, *traced, str(program), *words),
+            timeout=PATIENCE_S,
+        ).splitlines()
+
+    def profile(self, jobs: Sequence[int], file: Path) -> None:
+        """Measures messages between two nodes, and collective calls of so many ranks."""
+        times = _curves(self.run(2, "messages", *map(str, SIZES)))["ping-pong"]
+        # 64 ranks make barriers only.
+        calls = {ranks: BLOCKS if ranks <= 16 else [0] for ranks in jobs}
+        free = ("send_ns", "receive_ns", "match_ns")
+        numbers = {**dict.fromkeys(free, 0.0), "eager_bytes": EAGER - 1.0, "copy_gbs": 1e9}
+        last = SIZES[-1]
+        line = {"from": 0, "to": last, "latency_s": times[SIZES[0]]}
+        line["s_per_byte"] = (times[last] - times[SIZES[0]]) / last
+        document = {
+            "schema": "haichi.machine/2",
+            "name": "simulated by SMPI",
+            "source": "measured",
+            "numbers": {name: {"value": each, "from": PROGRAM} for name, each in numbers.items()},
+            "curves": [
+                {"name": "ping-pong", "place": "network", **_columns(times), "pieces": [line]}
+            ],
+            "collectives": [
+                {"name": name, "ranks": ranks, "nodes": ranks, **_columns(curve)}
+                for ranks, blocks in calls.items()
+                for name, curve in _curves(self.run(ranks, "calls", *map(str, blocks))).items()
+            ],
+        }
+        file.write_text(json.dumps(document))
+
+
+def _curves(lines: Sequence[str]) -> dict[str, dict[int, float]]:
+    """Seconds by size, by the name of what was measured."""
+    curves: dict[str, dict[int, float]] = defaultdict(dict)
+    for line in lines:
+        name, size, seconds = line.split()
+        curves[name][int(size)] = float(seconds)
+    return curves
+
+
+def _columns(curve: dict[int, float]) -> dict[str, list[float]]:
+    sizes = sorted(curve)
+    return {"bytes": [float(size) for size in sizes], "seconds": [curve[size] for size in sizes]}
+
+
+def measure(
+    machine: Simulated, chosen: Sequence[str], steps: int | None, progress: Callable[[str], None]
+) -> list[Case]:
+    """Each program in SMPI, and predicted.
+
+    Raises:
+        Missing: SMPI or a program is not there, or fails.
+        ReportError: SMPI's trace is not understood.
+    """
+    progress("the simulated machine's profile")
+    file = machine.folder / "machine.json"
+    machine.profile(sorted({JOBS[name][0] for name in chosen}), file)
+    return [_case(machine, file, name, steps or JOBS[name][1], progress) for name in chosen]
+
+
+def _case(
+    machine: Simulated, profile: Path, name: str, steps: int, progress: Callable[[str], None]
+) -> Case:
+    progress(f"{name}, {steps} steps")
+    ranks = JOBS[name][0]
+    trace, kept = machine.folder / f"{name}.ti", machine.folder / f"{name}.jsonl"
+    seconds = max(map(float, machine.run(ranks, name, str(steps), trace=trace)))
+    text = smpi_trace.record(trace, FLOPS, name)
+    kept.write_text(text)
+    words = ("predict-sequence", str(kept), "--machine", str(profile), "--json")
+    found: Predicted = json.loads(programs.output(paths.program("haichi"), *words))
+    if found["problems"]:
+        raise mpi.Missing(f"{name}: {found['problems'][0]}")
+    table_s = by_table(text, json.loads(profile.read_text()), ranks)
+    return Case(
+        program=name,
+        ranks=ranks,
+        steps=steps,
+        simulated=seconds,
+        predicted=found["total_s"],
+        by_table=table_s,
+        waiting=found["waiting_s"],
+        notes=found["notes"],
+    )
+
+
+class _Curve(TypedDict):
+    bytes: list[float]
+    seconds: list[float]
+
+
+class _CallCurve(_Curve):
+    name: str
+    ranks: int
+
+
+class _Profile(TypedDict):
+    """What counts here of a profile."""
+
+    curves: list[_Curve]
+    collectives: list[_CallCurve]
+
+
+def by_table(record_text: str, profile: _Profile, ranks: int) -> float:
+    """The rank with most: its computing, and for each message that it receives or puts the time of
+    a ping-pong, for each collective call what was measured. A fence counts as a barrier."""
+    calls = {each["name"]: each for each in profile["collectives"] if each["ranks"] == ranks}
+    most = 0.0
+    for line in map(json.loads, record_text.splitlines()):
+        if line["kind"] != "sequence":
+            continue
+        each = [
+            event["compute_s"] + _call_seconds(event, profile["curves"][0], calls, ranks)
+            for event in line["events"]
+        ]
+        most = max(most, float(sum(each[number] for number in line["program"])))
+    return most
+
+
+def _call_seconds(
+    event: dict[str, object], messages: _Curve, calls: dict[str, _CallCurve], ranks: int
+) -> float:
+    name, size = str(event["call"]), int(str(event.get("bytes", 0)))
+    if name in ("MPI_Recv", "MPI_Irecv", "MPI_Put"):
+        return float(np.interp(size, messages["bytes"], messages["seconds"]))
+    word = "barrier" if name == "MPI_Win_fence" else name.removeprefix("MPI_").lower()
+    if word not in calls:
+        return 0.0
+    curve = calls[word]
+    block = size / ranks if word == "alltoallv" else size
+    return float(np.interp(block, curve["bytes"], curve["seconds"]))
+
+
+def table(cases: Sequence[Case]) -> Table:
+    """The programs and their errors."""
+    made = Table(title="by sequence, and by table, against SMPI")
+    for column in (
+        "program",
+        "ranks",
+        "steps",
+        "SMPI, ms",
+        "predicted, ms",
+        "error",
+        "allowed",
+        "by table",
+    ):
+        made.add_column(column, justify="left" if column == "program" else "right")
+    for each in cases:
+        made.add_row(
+            *(each.program, str(each.ranks), str(each.steps)),
+            *(f"{1e3 * each.simulated:.4f}", f"{1e3 * each.predicted:.4f}"),
+            *(f"{100 * each.error:+.2f} %", f"{100 * each.most:.0f} %"),
+            f"{100 * each.table_error:+.1f} %",
+        )
+    return made
