@@ -150,6 +150,11 @@ inline constexpr Setting kSettings[] = {
     {"placement", "HAICHI_PLACEMENT", "", Setting::Kind::path, "", "",
      "File with the placement to use instead of the discovered one (haichi.placement/1, an RFC 34 "
      "task map, or a PMI process mapping)."},
+    {"placement.reorder", "HAICHI_PLACEMENT_REORDER", "", Setting::Kind::choice, "auto",
+     "auto|on|off",
+     "Whether MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create(_adjacent) with reorder "
+     "true get an order of ranks that keeps neighbours on a node: auto where fewer bytes then go "
+     "between nodes, on also where only the busiest node or the NUMA nodes gain."},
     {"record.file", "HAICHI_RECORD", "", Setting::Kind::path, "", "",
      "File to write the record of the program's MPI calls to (haichi.record/1) at MPI_Finalize; %j "
      "is the job's id, or else the process id of rank 0. `haichi run --record` sets it."},
