@@ -37,6 +37,8 @@ int simulate_command(Invocation invocation);
 int predict_sequence_command(Invocation invocation);
 /// Prints the report of a run of the logs that its ranks have left, one file of each node.
 int merge_logs_command(Invocation invocation);
+/// Which rank belongs on which seat: standard input asks (map_request.h), standard output answers.
+int map_command(Invocation invocation);
 
 /// Everything else is the Python side's: hands `words` (with the command's name) to the checkout's
 /// ./haichi that this program was built in.
