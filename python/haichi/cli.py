@@ -1,5 +1,5 @@
 """The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export,
-import, fit, record, predict."""
+import, fit, record, predict, advise."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rich.table import Table
 from typer.core import TyperCommand
 
 from haichi import lab, mpi
+from haichi.advise.cli import advise
 from haichi.compare.cli import FilesOrProgram, compare
 from haichi.demo import demo
 from haichi.export.cli import export
@@ -46,6 +47,7 @@ app.command("import")(import_)
 app.command()(fit)
 app.command()(record)
 app.command()(predict)
+app.command()(advise)
 app.command("measure-for")(measure_for)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]

@@ -40,6 +40,7 @@ FORWARDED = (
     "fit",
     "record",
     "predict",
+    "advise",
     "figures",
 )
 MEASURE_FOR = "measure-for"  # what the script makes of `measure --for`
@@ -75,6 +76,7 @@ usage: ./haichi COMMAND
   fit       ./haichi fit SAMPLES… -o machine.json    the profile of a machine that was measured
   record    ./haichi record RECORD    where a program's time in MPI goes, as text or page
   predict   ./haichi predict RECORD --machine machine.json    what it would take on a machine
+  advise    ./haichi advise RECORD    what would make it faster: where its ranks belong, which calls
   figures   the measurements behind the figures in README.md
 
 ./haichi COMMAND --help says more of each.
@@ -238,7 +240,7 @@ def _set_up_for(name: str, arguments: list[str]) -> None:
             environments.provide_comparing()
     if of_files:
         return
-    if name in ("report", "explain", "export", "import", "fit", "record", "predict"):
+    if name in ("report", "explain", "export", "import", "fit", "record", "predict", "advise"):
         if not environments.tools_ready():
             with building.alone():
                 building.set_up_python()

@@ -14,6 +14,7 @@ from typing import TypedDict, cast
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
+from haichi.advise.model import AdviceList
 from haichi.compare.model import Comparison
 from haichi.export.model import Decisions
 from haichi.figures.model import Measurement
@@ -128,6 +129,11 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "Printed by `haichi predict --json`: what a recorded program would take on a machine.",
     ),
     (
+        "haichi.advice/1",
+        AdviceList,
+        "Printed by `haichi advise --json`: what would make a recorded program faster.",
+    ),
+    (
         "haichi.simulation/1",
         Simulation,
         "Printed by `haichi simulate --json`.",
@@ -148,6 +154,7 @@ WRITTEN_HERE = (
     "haichi.comparison/1",
     "haichi.usage/1",
     "haichi.prediction/1",
+    "haichi.advice/1",
 )
 
 HEAD = """# Formats

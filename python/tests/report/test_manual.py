@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from haichi.advise.cli import advise
 from haichi.compare.cli import compare
 from haichi.export.cli import export
 from haichi.fit.cli import fit
@@ -55,7 +56,7 @@ def test_pages_of_ours_that_are_named_are_there(page: Path) -> None:
     assert not missing
 
 
-COMMANDS = [compare, report, export, import_, fit, record, predict]
+COMMANDS = [compare, report, export, import_, fit, record, predict, advise]
 
 
 @pytest.mark.parametrize("of", COMMANDS, ids=lambda of: of.__name__)

@@ -1,0 +1,128 @@
+"""All advice on a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from haichi.advise.calls import Case, advice_on_calls
+from haichi.advise.gain import Places, Times, gain
+from haichi.advise.mapping import Mapped, map_ranks
+from haichi.advise.model import Advice, AdviceList, MappedBytes, PlacementAdvice
+from haichi.advise.paste import Notation, notations
+from haichi.advise.traffic import Traffic, traffic_of
+from haichi.predict.curves import Curves
+from haichi.predict.machine import FoundProfile
+from haichi.predict.model import Interval
+from haichi.record.read import Record
+from haichi.report.units import format_bytes
+
+
+def advise(
+    record: Record, found: FoundProfile | None, folder: Path
+) -> tuple[AdviceList, list[Notation]]:
+    """What to change, and the files that its lines name, which belong into the folder.
+
+    Raises:
+        Missing: the mapping solver is not built.
+    """
+    curves = Curves(found.profile) if found else None
+    wall = max((line.wall_s for line in record.ranks.values()), default=0.0)
+    made = AdviceList(
+        program=record.head.program,
+        ranks=record.head.ranks,
+        recorded_s=wall,
+        machine=found.profile.name if found else "",
+        advice=list(advice_on_calls(Case(record, curves, wall))),
+        placement=None,
+        notes=list(record.notes),
+    )
+    if found is None:
+        made.notes.append(
+            "no profile of the record's machine: what is gained in time can't be said; make one by "
+            "haichi measure and haichi fit, and name it by --machine"
+        )
+    elif not found.same:
+        made.notes.append(f"the profile is of another machine: {found.difference}")
+    files = _placement(record, curves, folder, made)
+    made.advice.sort(key=_order)
+    return made, files
+
+
+def _order(advice: Advice) -> tuple[float, float]:
+    """Most gain first; what has none behind it, by what was recorded."""
+    gained = advice.gain_s.low + advice.gain_s.high if advice.gain_s else 0.0
+    return -gained, -(advice.recorded_s or 0.0)
+
+
+def _placement(
+    record: Record, curves: Curves | None, folder: Path, made: AdviceList
+) -> list[Notation]:
+    """Adds what the mapping solver finds."""
+    placement = record.head.placement
+    if placement is None:
+        return []
+    traffic = traffic_of(record)
+    made.notes += traffic.notes
+    edges = traffic.edges()
+    if not edges:
+        made.notes.append("the record has no messages between ranks: any placement is as good")
+        return []
+    mapped = map_ranks(placement, edges)
+    if mapped.mapped == mapped.given:
+        made.notes.append(
+            "placement: none was found with less than the "
+            f"{format_bytes(mapped.given.between_nodes)} that go between nodes"
+        )
+        return []
+    node_of = placement.node_of_rank()
+    nodes = [placement.name_of(node_of[seat]) for seat in mapped.seats]
+    places = [placement.places[seat] for seat in mapped.seats] if placement.places else None
+    made.placement = PlacementAdvice(
+        seats=mapped.seats,
+        nodes=nodes,
+        recorded=MappedBytes(**mapped.given.model_dump()),
+        advised=MappedBytes(**mapped.mapped.model_dump()),
+    )
+    files = notations(record.head.abi, nodes, places, " ".join(record.head.program))
+    made.advice.append(_placement_advice(record, curves, traffic, mapped, files, folder))
+    return files
+
+
+def _placement_advice(
+    record: Record,
+    curves: Curves | None,
+    traffic: Traffic,
+    mapped: Mapped,
+    files: list[Notation],
+    folder: Path,
+) -> Advice:
+    placement = record.head.placement
+    assert placement is not None
+    given, advised = mapped.given, mapped.mapped
+    why = (
+        f"{format_bytes(advised.between_nodes)} go between nodes in place of "
+        f"{format_bytes(given.between_nodes)}, {format_bytes(advised.busiest_node)} in place of "
+        f"{format_bytes(given.busiest_node)} in and out of the busiest node"
+    )
+    if given.between_numa:
+        why += (
+            f", {format_bytes(advised.between_numa)} in place of "
+            f"{format_bytes(given.between_numa)} between NUMA nodes"
+        )
+    gained = None
+    if curves is not None:
+        times = Times(traffic, Places.of(placement), curves)
+        before, after = times.of(range(record.head.ranks)), times.of(mapped.seats)
+        most = max((line.mpi_s for line in record.ranks.values()), default=0.0)
+        if before is not None and after is not None:
+            gained = gain(before, after, most)
+    no_curve = "the profile has no curve of messages there"
+    return Advice(
+        kind="placement",
+        title="Place ranks that talk to each other on one node",
+        why=why,
+        recorded_s=None,
+        gain_s=Interval(low=gained.low, high=gained.high) if gained else None,
+        unknown="" if gained else no_curve if curves else "there is no profile of the machine",
+        paste=[each.pasted(folder) for each in files],
+    )
