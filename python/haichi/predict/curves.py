@@ -19,6 +19,7 @@ from haichi.predict.span import Span, around
 from haichi.report.units import plural
 
 PING_PONG = "ping-pong"
+SHORT = 1024  # bytes: what a message of so few takes is its start
 REACH = 16.0  # times the largest size that was measured
 RANKS_REACH = 8.0  # times more or fewer ranks than a collective was measured with
 INSIDE = ("core", "numa", "node")
@@ -159,7 +160,16 @@ def _of_all(curves: Sequence[SizeCurve], size: int, name: str, note: str) -> Fou
 
 
 def _start(curve: SizeCurve) -> Span:
-    return around(ends[0] for ends in _ends(curve))
+    """What does not come from the bytes: the line at 0 bytes, if the smallest size is a large one,
+    at most what that takes."""
+    sizes = curve.bytes
+    if sizes[0] <= SHORT or len(sizes) < 2:
+        return around(ends[0] if sizes[0] <= SHORT else 0.0 for ends in _ends(curve))
+    starts = []
+    for ends in _ends(curve):
+        slope = (ends[1] - ends[0]) / (sizes[1] - sizes[0])
+        starts.append(min(max(ends[0] - slope * sizes[0], 0.0), ends[0]))
+    return around(starts)
 
 
 def at(curve: SizeCurve, size: int) -> Span | None:

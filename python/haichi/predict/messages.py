@@ -16,6 +16,7 @@ from haichi.predict.kinds import Kind
 from haichi.predict.span import NOTHING, Span
 
 STREAM = 64  # messages of the measurement `stream`
+EVEN = 0.9  # of the bytes one way, from which on those the other way are beside them all the time
 BOTH_WAYS = "bidirectional"
 
 
@@ -37,6 +38,13 @@ class Message:
     """What it takes the rank that sends it, and the one that receives it."""
     curve: str
     note: str
+
+    @property
+    def beside(self) -> float:
+        """How many times longer a long one takes beside another the other way."""
+        if not self.asks or self.both is None or self.alone.low <= 0:
+            return 1.0
+        return max(self.both.low / self.alone.low, 1.0)
 
 
 def message(curves: Curves, place: str, size: int) -> Message | None:
@@ -76,10 +84,14 @@ class Way:
     alone_calls: float = 0.0
     alone_begun: float = 0.0
     least: float = 0.0
+    least_beside: float = 0.0
+    """The same beside as much the other way."""
     latency: float = 0.0
     """Sum over `begun` of what one takes alone beyond what it adds behind another."""
-    both: float | None = 0.0
-    """What `begun` need beside as many the other way; None if that was not measured."""
+    both_calls: float = 0.0
+    """Of `calls`, beside as many the other way; so of `begun`."""
+    both_begun: float = 0.0
+    measured_both: bool = True
     bytes_low: float = 0.0
     bytes_calls: float = 0.0
     """Of `alone_calls`: what the bytes take; so of `alone_begun`."""
@@ -89,20 +101,24 @@ class Way:
 
     def add(self, count: int, each: Message, begun: bool) -> None:
         """Adds messages of one size."""
+        both = count * (each.both.high if each.both else each.alone.high)
+        self.measured_both = self.measured_both and each.both is not None
+        least = each.behind
         if begun:
             self.begun += count
             self.bytes_begun += count * each.bytes_s.high
             self.alone_begun += count * each.alone.high
+            self.both_begun += both
             self.latency += count * (each.alone.low - each.behind)
-            self.least += count * each.behind
-            known = self.both is not None and each.both is not None
-            self.both = (self.both or 0.0) + count * each.both.high if known and each.both else None
         else:
             self.calls += count
             self.bytes_calls += count * each.bytes_s.high
             self.alone_calls += count * each.alone.high
+            self.both_calls += both
             self.asking += count * each.asks
-            self.least += count * (each.alone.low if each.asks else each.behind)
+            least = each.alone.low if each.asks else each.behind
+        self.least += count * least
+        self.least_beside += count * least * each.beside
         self.bytes_low += count * each.bytes_s.low
         self.overhead += count * each.overhead.high
 
@@ -146,8 +162,9 @@ class Pile:
         begun = out.begun + into.begun
         groups = min(waits, max(out.begun, into.begun))
         latency = (out.latency + into.latency) / begun if begun else 0.0
-        ahead = out if out.least >= into.least else into
-        low = ahead.least + groups * latency
+        ahead, other = (out, into) if out.least >= into.least else (into, out)
+        even = other.bytes_low >= EVEN * ahead.bytes_low > 0
+        low = (ahead.least_beside if even else ahead.least) + groups * latency
         most = self._most(place)
         high = most.seconds + into.alone_calls
         many = most.latencies + into.calls
@@ -159,8 +176,9 @@ class Pile:
         )
 
     def _most(self, place: str) -> Most:
-        """At most, without what comes in by calls that return when it is there. Between nodes what
-        comes in does not slow what goes out; inside a node the ranks copy both."""
+        """At most, without what comes in by calls that return when it is there. Where both ways at
+        once were not measured, what comes in does not slow what goes out between nodes; inside a
+        node the ranks copy both."""
         out, into = self.out, self.into
         sent = Most(
             out.alone_calls + out.alone_begun,
@@ -168,13 +186,15 @@ class Pile:
             out.bytes_calls + out.bytes_begun,
         )
         received = Most(into.alone_begun, into.begun, into.bytes_begun)
+        more = max(sent, received, key=lambda each: each.seconds)
+        serial = sent.seconds + received.seconds
+        both = max(out.both_calls + out.both_begun, into.both_begun)
+        known = out.measured_both and into.measured_both and sent.latencies and received.latencies
         if place == "network":
-            return max(sent, received, key=lambda each: each.seconds)
-        both = out.both if out.both is None or into.both is None else max(out.both, into.both)
-        seconds = sent.seconds + received.seconds
-        if both is not None and out.begun and into.begun:
-            seconds = min(seconds, out.alone_calls + both)
+            seconds = max(more.seconds, both) if known else more.seconds
+            return Most(seconds, more.latencies, more.bytes_s + seconds - more.seconds)
         many = sent.latencies + received.latencies
+        seconds = min(serial, both) if known else serial
         return Most(seconds, many, min(sent.bytes_s + received.bytes_s, seconds))
 
 
