@@ -31,9 +31,10 @@ class Cost:
     note: str = ""
 
 
-def place_of(key: Key) -> str:
-    """The placement class of a call with one peer; the farthest where it is not told."""
-    return key.call.place or "network"
+def place_of(record: Record, key: Key) -> str:
+    """The placement class of a call with one peer; the farthest of the job where it is not told, as
+    of a receive from any source."""
+    return key.call.place or ("network" if len(record.node_names) > 1 else "node")
 
 
 def cost_of(record: Record, curves: Curves, key: Key) -> Cost | None:
@@ -42,7 +43,7 @@ def cost_of(record: Record, curves: Curves, key: Key) -> Cost | None:
     if kind in (Kind.COLLECTIVE, Kind.COLLECTIVE_BEGUN, Kind.FENCE):
         return _collective(record, curves, key, kind)
     if kind is Kind.ACCESS:
-        return _access(curves, key)
+        return _access(curves, key, place_of(record, key))
     if kind is Kind.SYNCHRONISE:
         return Cost(NOTHING, curve="in the accesses' curves")
     if kind in (Kind.READ, Kind.WRITE, Kind.READ_ALL, Kind.WRITE_ALL):
@@ -91,9 +92,9 @@ def _of_job(found: Found, ranks: int, nodes: int) -> Cost:
     return Cost(found.span, latencies, found.span.less(found.start), place, found.curve, found.note)
 
 
-def _access(curves: Curves, key: Key) -> Cost | None:
+def _access(curves: Curves, key: Key, place: str) -> Cost | None:
     """At least its bytes, if the next synchronisation waits for many; at most alone."""
-    name, place, size = measurement(key.name), place_of(key), key.call.bytes or 0
+    name, size = measurement(key.name), key.call.bytes or 0
     plain = name.removeprefix("r") if name.startswith(("rput", "rget", "racc")) else name
     names = (name, plain, *(f"{plain}-{how}" for how in ACCESSES))
     found = curves.pair(names, place, size)

@@ -97,7 +97,11 @@ class Table:
     notes: dict[str, None] = field(default_factory=dict)
     _messages: dict[tuple[str, int], Message | None] = field(default_factory=dict)
 
+    _filled: dict[int, float] = field(default_factory=dict)
+    """Of each rank: which share of the room that its receives offered was filled."""
+
     def __post_init__(self) -> None:
+        self._filled = filled(self.record)
         # What waits comes behind what it waits for.
         for key in sorted(self.record.keys, key=lambda each: each.call.for_ is not None):
             self._add(key)
@@ -140,7 +144,9 @@ class Table:
             self.ranks[rank].recorded += key.call.total_s
 
     def _add_message(self, key: Key, kind: Kind) -> None:
-        place, size = place_of(key), key.call.bytes or 0
+        place, size = place_of(self.record, key), key.call.bytes or 0
+        if kind is Kind.RECEIVE_BEGUN:
+            size = round(size * max(self._filled.get(rank, 1.0) for rank in key.ranks))
         moves = kind not in (Kind.WAIT, Kind.POLL)
         each = self._message(place, size) if moves else None
         if moves and each is None:
@@ -207,3 +213,24 @@ class Table:
     def _note(self, note: str) -> None:
         if note:
             self.notes[note] = None
+
+
+def filled(record: Record) -> dict[int, float]:
+    """Of each rank for which that is less than all: the share of the room of its begun receives
+    that messages filled, which the record has not call by call."""
+    came: dict[int, int] = defaultdict(int)
+    for line in record.traffic:
+        if line.way == "message":
+            for to, size in zip(line.to, line.bytes, strict=True):
+                came[to] += size
+    room: dict[int, int] = defaultdict(int)
+    for key in record.keys:
+        kind, size = kind_of(key.name), key.call.count * (key.call.bytes or 0)
+        for rank in key.ranks:
+            if kind is Kind.RECEIVE_BEGUN:
+                room[rank] += size
+            elif kind in (Kind.RECEIVE, Kind.BOTH):
+                came[rank] -= size
+    if not record.traffic:
+        return {}
+    return {rank: max(came[rank], 0) / size for rank, size in room.items() if came[rank] < size}

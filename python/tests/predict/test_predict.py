@@ -214,6 +214,19 @@ def test_many_messages_for_each_wait_share_a_latency(tmp_path: Path, known: Path
     assert high == pytest.approx(600 * (100 * 1e-8 + 1e-5))
 
 
+def test_a_receive_is_as_long_as_what_came(tmp_path: Path, known: Path) -> None:
+    """A receive that is begun offers room; what filled it the traffic tells."""
+    receives = recorded.call("1", "MPI_Irecv", 10, 0.1, bytes=50_000, comm=0, place="network")
+    alone = {}
+    for bytes_ in (50_000, 1000):
+        record = write_record(
+            tmp_path, receives, recorded.traffic(0, {1: 10 * bytes_}, messages=10)
+        )
+        alone[bytes_] = span(predicted(record, known)["by_rank"][1]["communication"])[1]
+    assert alone[50_000] == pytest.approx(10 * (1e-5 + 5e-4))
+    assert alone[1000] == pytest.approx(10 * (1e-5 + 1e-5))
+
+
 def test_a_class_inside_a_node_stands_in_for_another(tmp_path: Path, known: Path) -> None:
     record = write_record(
         tmp_path, recorded.call("0", "MPI_Recv", 10, 0.1, bytes=8, comm=0, place="node")
