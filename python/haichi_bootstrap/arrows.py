@@ -43,9 +43,11 @@ ARROWS: dict[str, frozenset[str]] = {
         {"sim", "mpiio", "collectives", "machine", "topology", "plan", "placement", "base"}
     ),
     "replay": frozenset({"record", "placement", "base"}),
+    "goal": frozenset({"replay", "record", "placement", "base"}),
     "measure": frozenset({"mpi", "plan", "placement", "base"}),
     "launch": frozenset(
         {
+            "goal",
             "patterns",
             "predict",
             "record",

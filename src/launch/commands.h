@@ -35,6 +35,9 @@ int config_command(Invocation invocation);
 int simulate_command(Invocation invocation);
 /// What `haichi predict --by sequence` starts.
 int predict_sequence_command(Invocation invocation);
+/// Write a record as GOAL, and print GOAL as a record; `haichi export` and `import` start them.
+int write_goal_command(Invocation invocation);
+int read_goal_command(Invocation invocation);
 /// Prints the report of a run of the logs that its ranks have left, one file of each node.
 int merge_logs_command(Invocation invocation);
 /// Which rank belongs on which seat: standard input asks (map_request.h), standard output answers.

@@ -44,6 +44,8 @@ int dispatch(std::string_view command, Invocation invocation) {
   if (command == "config") return config_command(std::move(invocation));
   if (command == "simulate") return simulate_command(std::move(invocation));
   if (command == "predict-sequence") return predict_sequence_command(std::move(invocation));
+  if (command == "write-goal") return write_goal_command(std::move(invocation));
+  if (command == "read-goal") return read_goal_command(std::move(invocation));
   if (command == "merge-logs") return merge_logs_command(std::move(invocation));
   if (command == "map") return map_command(std::move(invocation));
   invocation.words.insert(invocation.words.begin(), std::string(command));

@@ -108,6 +108,7 @@ Function other_form(std::string_view name) {
 Function function_of(std::string_view name) {
   if (!name.starts_with("MPI_")) return {};
   name.remove_prefix(4);
+  if (name.ends_with("_c")) name.remove_suffix(2);  // of large counts
   for (const Names* names : {&blocking(), &of_requests()})
     if (const auto found = names->find(name); found != names->end()) return found->second;
   return other_form(name);

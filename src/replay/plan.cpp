@@ -78,59 +78,35 @@ uint64_t token_of(const Event& event, const Function& function) {
   return token | 1;
 }
 
-// How often the persistent request that an event makes is started.
-class Starts {
+}  // namespace
+
+class Plan::Planner {
  public:
-  explicit Starts(const Sequence& sequence)
-      : sequence_(sequence), counts_(sequence.events.size()) {}
-
-  std::vector<uint64_t> count() {
-    walk(sequence_.program, 1);
-    return std::move(counts_);
-  }
-
- private:
-  void walk(const std::vector<record::Item>& body, uint64_t rounds) {
-    for (const auto& item : body) {
-      if (item.event < 0) {
-        walk(item.body, rounds * item.times);
-        continue;
-      }
-      const Event& event = sequence_.events[size_t(item.event)];
-      const Function call = function_of(event.call);
-      if (call.form == Form::persistent) made_by_[event.request] = item.event;
-      if (call.kind != Kind::start) continue;
-      for (const int slot : event.completes)
-        if (const auto made = made_by_.find(slot); made != made_by_.end())
-          counts_[size_t(made->second)] += rounds * item.times;
-    }
-  }
-
-  const Sequence& sequence_;
-  std::vector<uint64_t> counts_;
-  std::map<int, int> made_by_;  // slot -> event
-};
-
-class Planner {
- public:
-  Planner(const Record& record, int rank) : record_(record), rank_(rank) {}
-
-  Plan make() {
+  explicit Planner(const Record& record) : record_(record) {
     for (int rank = 0; rank < record_.ranks; ++rank) look_at(rank);
     for (const auto& [key, inbox] : inboxes_)
       if (inbox.any && inbox.sent != inbox.received)
         skip("messages", kWhoGets, inbox.sent + inbox.received);
     for (const auto& [key, channel] : channels_) skip_excess(key, channel);
     for (const Communicator& comm : record_.communicators) agree(comm);
-    if (record_.sequences[size_t(rank_)]) make_steps(*record_.sequences[size_t(rank_)]);
-    for (auto& [what, times] : skipped_) plan_.skipped.push_back({what.first, what.second, times});
-    return std::move(plan_);
+    for (auto& [what, times] : skipped_) told_.push_back({what.first, what.second, times});
   }
+
+  RankPlan of(int rank) {
+    rank_ = rank;
+    mine_ = {};
+    limits_.clear();
+    if (record_.sequences[size_t(rank)]) make_steps(*record_.sequences[size_t(rank)]);
+    return std::move(mine_);
+  }
+
+  uint64_t calls() const { return calls_; }
+  const std::vector<Skipped>& skipped() const { return told_; }
 
  private:
   void skip(const std::string& call, const std::string& why, uint64_t times) {
     if (times > 0) skipped_[{call, why}] += times;
-    plan_.calls -= std::min(plan_.calls, times);
+    calls_ -= std::min(calls_, times);
   }
 
   const Function& function(const Event& event) {
@@ -144,20 +120,21 @@ class Planner {
     const auto& sequence = record_.sequences[size_t(rank)];
     if (!sequence) return;
     const auto counts = occurrences(*sequence);
-    const auto starts = Starts(*sequence).count();
+    const auto messages = deliveries(*sequence);
     for (size_t i = 0; i < counts.size(); ++i) {
       const Event& event = sequence->events[i];
       const Function& call = function(event);
-      plan_.calls += counts[i];
+      calls_ += counts[i];
       if (const auto why = obstacle(record_, event, call); !why.empty()) {
         skip(event.call, why, counts[i]);
         continue;
       }
-      const uint64_t times = call.form == Form::persistent ? starts[i] : counts[i];
-      if (call.kind == Kind::send || call.kind == Kind::exchange) count_send(rank, event, times);
-      if (call.kind == Kind::receive) count_receive(rank, event.comm, event.peer, event.tag, times);
+      if (call.kind == Kind::send || call.kind == Kind::exchange)
+        count_send(rank, event, messages[i]);
+      if (call.kind == Kind::receive)
+        count_receive(rank, event.comm, event.peer, event.tag, messages[i]);
       if (call.kind == Kind::exchange)
-        count_receive(rank, event.comm, event.from, event.from_tag, times);
+        count_receive(rank, event.comm, event.from, event.from_tag, messages[i]);
     }
   }
 
@@ -230,7 +207,7 @@ class Planner {
                                          step.receive_limit, event.from_bytes);
       if (kind == Kind::probe) step.plays = step.plays && may_probe(event);
       if (kind == Kind::collective || kind == Kind::new_comm) limit_collective(event, step);
-      plan_.mine.steps.push_back(step);
+      mine_.steps.push_back(step);
     }
   }
 
@@ -278,29 +255,34 @@ class Planner {
 
   using LimitKey = std::tuple<int, ChannelKey, bool>;
   int limit_for(const LimitKey& key, uint64_t times) {
-    const auto [found, is_new] = limits_.try_emplace(key, int(plan_.mine.limits.size()));
-    if (is_new) plan_.mine.limits.push_back(times);
+    const auto [found, is_new] = limits_.try_emplace(key, int(mine_.limits.size()));
+    if (is_new) mine_.limits.push_back(times);
     return found->second;
   }
 
   const Record& record_;
-  const int rank_;
-  Plan plan_;
+  uint64_t calls_ = 0;
+  std::vector<Skipped> told_;
   std::map<std::string, Function> functions_;
   std::map<ChannelKey, Channel> channels_;
   std::map<InboxKey, Inbox> inboxes_;
   std::map<int, uint64_t> collectives_;  // of those communicators whose members do not agree
-  std::map<LimitKey, int> limits_;
   std::map<std::pair<std::string, std::string>, uint64_t> skipped_;
+  // Of the rank that a plan is made for.
+  int rank_ = 0;
+  RankPlan mine_;
+  std::map<LimitKey, int> limits_;
 };
 
-}  // namespace
+Plan::Plan(const Record& record) : planner_(std::make_unique<Planner>(record)) {}
+Plan::~Plan() = default;
+RankPlan Plan::of(int rank) { return planner_->of(rank); }
+uint64_t Plan::calls() const { return planner_->calls(); }
+const std::vector<Skipped>& Plan::skipped() const { return planner_->skipped(); }
 
-Plan plan_replay(const Record& record, int rank) { return Planner(record, rank).make(); }
-
-std::vector<std::string> told(const Plan& plan) {
+std::vector<std::string> Plan::told() const {
   std::vector<std::string> lines;
-  for (const Skipped& each : plan.skipped)
+  for (const Skipped& each : skipped())
     lines.push_back(fmt::format("left out: {} {}: {}", each.times, each.call, each.why));
   return lines;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,16 +39,24 @@ struct Skipped {
   uint64_t times = 0;
 };
 
-struct Plan {
-  RankPlan mine;
-  std::vector<Skipped> skipped;
-  uint64_t calls = 0;  ///< of all ranks that are made
+class Plan {
+ public:
+  /// The record must outlive it.
+  explicit Plan(const record::Record& record);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  RankPlan of(int rank);
+  /// How many calls of all ranks are made.
+  uint64_t calls() const;
+  const std::vector<Skipped>& skipped() const;
+  /// The skipped ones as a line each.
+  std::vector<std::string> told() const;
+
+ private:
+  class Planner;
+  std::unique_ptr<Planner> planner_;
 };
-
-/// The plan of one rank. `skipped` and `calls` are the same on all.
-Plan plan_replay(const record::Record& record, int rank);
-
-/// The skipped ones as a line each.
-std::vector<std::string> told(const Plan& plan);
 
 }  // namespace haichi::replay

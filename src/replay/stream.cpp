@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+
+#include "replay/function.h"
 
 namespace haichi::replay {
 namespace {
@@ -84,11 +87,52 @@ Run prefix_of(const std::vector<Item>& body, const std::vector<uint64_t>& token_
   return all;
 }
 
+// How often the persistent request that an event makes is started.
+class Starts {
+ public:
+  explicit Starts(const record::Sequence& sequence)
+      : sequence_(sequence), counts_(sequence.events.size()) {}
+
+  std::vector<uint64_t> count() {
+    walk(sequence_.program, 1);
+    return std::move(counts_);
+  }
+
+ private:
+  void walk(const std::vector<Item>& body, uint64_t rounds) {
+    for (const auto& item : body) {
+      if (item.event < 0) {
+        walk(item.body, rounds * item.times);
+        continue;
+      }
+      const record::Event& event = sequence_.events[size_t(item.event)];
+      const Function call = function_of(event.call);
+      if (call.form == Form::persistent) made_by_[event.request] = item.event;
+      if (call.kind != Kind::start) continue;
+      for (const int slot : event.completes)
+        if (const auto made = made_by_.find(slot); made != made_by_.end())
+          counts_[size_t(made->second)] += rounds * item.times;
+    }
+  }
+
+  const record::Sequence& sequence_;
+  std::vector<uint64_t> counts_;
+  std::map<int, int> made_by_;  // slot -> event
+};
+
 }  // namespace
 
 std::vector<uint64_t> occurrences(const record::Sequence& sequence) {
   std::vector<uint64_t> counts(sequence.events.size());
   count_events(sequence.program, 1, counts);
+  return counts;
+}
+
+std::vector<uint64_t> deliveries(const record::Sequence& sequence) {
+  std::vector<uint64_t> counts = occurrences(sequence);
+  const auto starts = Starts(sequence).count();
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (function_of(sequence.events[i].call).form == Form::persistent) counts[i] = starts[i];
   return counts;
 }
 

@@ -12,6 +12,8 @@ namespace haichi::replay {
 
 /// How often each event happens; saturates.
 std::vector<uint64_t> occurrences(const record::Sequence& sequence);
+/// The same, but of events that make persistent requests how often those are started.
+std::vector<uint64_t> deliveries(const record::Sequence& sequence);
 
 /// The program of the chosen events alone (`chosen[event]`), without loops in which there are none.
 std::vector<record::Item> only(const record::Sequence& sequence, const std::vector<bool>& chosen);

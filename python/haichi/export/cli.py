@@ -1,5 +1,5 @@
 """`haichi export`: the command, its outputs and its exit codes. Choices become rules of an MPI
-library, samples tables."""
+library, samples tables, and a record what LogGOPSim simulates."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 from haichi.export import mpich, openmpi, ucc
 from haichi.export.known import Kind, read
 from haichi.export.rules import Candidate, Own, Rule, rules
+from haichi.record.goal import write_goal
 from haichi.report.load import ReportError
 from haichi.report.output import write_text
 from haichi.report.units import printable
@@ -32,6 +33,7 @@ class To(StrEnum):
     CSV = "csv"
     OSU = "osu"
     IMB = "imb"
+    GOAL = "goal"
 
 
 TABLES = {To.CSV: csv_text, To.OSU: osu_text, To.IMB: imb_text}
@@ -56,7 +58,7 @@ def export(
         typer.Argument(
             metavar="FILE",
             help="Reports (HAICHI_REPORT=FILE) or decisions (collectives.decisions) of runs; for "
-            "csv, osu and imb samples of haichi measure.",
+            "csv, osu and imb samples of haichi measure; for goal a record with sequences.",
         ),
     ],
     to: Annotated[To, typer.Option("--to", help="Who shall read it.")],
@@ -74,14 +76,17 @@ def export(
     ] = None,
 ) -> None:
     """Write what trials found out as rules that the MPI library reads itself, without haichi; or
-    samples as a table: CSV, or the columns of the OSU benchmarks or of IMB.
+    samples as a table: CSV, or the columns of the OSU benchmarks or of IMB; or the calls of a
+    record as GOAL.
 
     Exit code 2: a file could not be read or written, or there is nothing to export.
     """
     try:
+        if to is To.GOAL:
+            _say(as_goal(files, out, base))
+            return
         text, notes = tabled(files, to, base) if to in TABLES else exported(files, to, base)
-        for note in notes:
-            sys.stderr.write(f"haichi export: {note}\n")
+        _say(notes)
         if out:
             write_text(out, text)
         else:
@@ -89,6 +94,24 @@ def export(
     except ReportError as error:
         sys.stderr.write(f"haichi export: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
+
+
+def _say(notes: list[str]) -> None:
+    for note in notes:
+        sys.stderr.write(f"haichi export: {note}\n")
+
+
+def as_goal(files: list[Path], out: Path | None, base: Path | None) -> list[str]:
+    """Writes a record as GOAL; what was left out, a line each.
+
+    Raises:
+        ReportError: as write_goal(); or there are several files, no --out, or --base.
+    """
+    if base is not None:
+        raise ReportError("--base is for --to mpich, not for goal")
+    if out is None or len(files) != 1:
+        raise ReportError("--to goal takes one record, and --out: GOAL has no loops and is long")
+    return write_goal(files[0], out)
 
 
 def tabled(files: list[Path], to: To, base: Path | None) -> tuple[str, list[str]]:

@@ -53,17 +53,16 @@ int replay(const Options& options) {
   auto record = read(options);
   if (!all_could(record)) return kBadRecord;
   if (!record->sequences[size_t(rank)]) record->sequences[size_t(rank)].emplace();
-  Plan plan = plan_replay(*record, rank);
+  Plan plan(*record);
   std::vector<std::string> notes = record->notes;
-  for (std::string& line : told(plan)) notes.push_back(std::move(line));
+  for (std::string& line : plan.told()) notes.push_back(std::move(line));
   if (rank == 0)
     for (const std::string& line : notes) log(LogLevel::warn, "{}", line);
   Outcome mine;
   {
     const Communicators comms(*record, rank);
     begin_watch(options.patience);
-    mine = Player(*record, *record->sequences[size_t(rank)], std::move(plan.mine), comms,
-                  options.compute)
+    mine = Player(*record, *record->sequences[size_t(rank)], plan.of(rank), comms, options.compute)
                .play();
     end_watch();
   }

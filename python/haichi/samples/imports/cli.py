@@ -1,4 +1,4 @@
-"""`haichi import`: output of other benchmarks as samples."""
+"""`haichi import`: output of other benchmarks as samples, and GOAL as a record."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from haichi.record.goal import is_goal, record_of_goal
 from haichi.report.load import ReportError
 from haichi.report.output import write_text
 from haichi.report.units import printable
@@ -29,10 +30,14 @@ def import_(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="What an OSU micro-benchmark, the Intel MPI Benchmarks, or IOR in JSON printed.",
+            help="What an OSU micro-benchmark, the Intel MPI Benchmarks, or IOR in JSON printed; "
+            "or GOAL, which LogGOPSim simulates.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="The samples file.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="OUT", help="The samples file; of GOAL the record."),
+    ],
     ranks: Annotated[
         int | None, typer.Option(min=1, help="Of the job, where the output does not tell.")
     ] = None,
@@ -40,7 +45,7 @@ def import_(
         str | None, typer.Option(metavar="NAME", help="The MPI library that it ran with.")
     ] = None,
 ) -> None:
-    """Make a samples file of what another benchmark printed.
+    """Make a samples file of what another benchmark printed, or a record of GOAL.
 
     Such figures are means, except IOR's repetitions, and are marked so; `haichi compare` holds
     files of one benchmark against each other, a launch each.
@@ -48,6 +53,9 @@ def import_(
     Exit code 2: the file can't be read, is of no benchmark that is known, or OUT can't be written.
     """
     try:
+        if begins_as_goal(file):
+            write_text(out, record_of_goal(file))
+            return
         output = read(file)
         output = replace(output, ranks=ranks or output.ranks, library=library or output.library)
         lines = [each.model_dump_json(by_alias=True) for each in records(output)]
@@ -55,6 +63,15 @@ def import_(
     except ReportError as error:
         sys.stderr.write(f"haichi import: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
+
+
+def begins_as_goal(file: Path) -> bool:
+    """Whether the file is GOAL; false, too, of one that can't be read."""
+    try:
+        with file.open("rb") as opened:
+            return is_goal(opened.read(64).decode("utf-8", "replace"))
+    except OSError:
+        return False
 
 
 def read(file: Path) -> Output:
