@@ -21,7 +21,7 @@ def print_advice(console: Console, made: AdviceList) -> None:
         _say(console, "nothing to change was found")
     for number, each in enumerate(made.advice, 1):
         _say(console, "")
-        _say(console, f"{number}. {each.title}: {_gain(each)}")
+        _say(console, f"{number}. {each.title}: {gain_words(each)}")
         _say(console, f"   {printable(each.why)}")
         for line in each.paste:
             _say(console, f"     {printable(line)}")
@@ -31,7 +31,8 @@ def print_advice(console: Console, made: AdviceList) -> None:
         _say(console, f"note: {printable(note)}")
 
 
-def _gain(advice: Advice) -> str:
+def gain_words(advice: Advice) -> str:
+    """What it gains, or why that is not known."""
     recorded = (
         f" of {format_seconds(advice.recorded_s)} recorded" if advice.recorded_s is not None else ""
     )

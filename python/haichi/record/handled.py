@@ -19,6 +19,8 @@ HANDLED = frozenset(
         *(f"Neighbor_{name}" for name in _EXCHANGES),
         *(f"Ineighbor_{name}" for name in _EXCHANGES),
         *(f"Neighbor_{name}_init" for name in _EXCHANGES),
+        *(f"{name}_create" for name in ("Cart", "Graph", "Dist_graph")),
+        "Dist_graph_create_adjacent",
         "Allgather",
         "Allgatherv",
         "Neighbor_allgather",

@@ -18,8 +18,8 @@ from haichi.report.units import format_bytes, format_seconds, format_share, plur
 ROWS = 40  # of a table
 
 
-def page(view: View) -> str:
-    """The page of a record."""
+def page(view: View, further: Sequence[Markup] = ()) -> str:
+    """The page of a record, with further sections behind what it tells itself."""
     styles = [
         resources.files(package).joinpath("page.css").read_text("utf-8")
         for package in ("haichi.report", "haichi.samples")
@@ -30,7 +30,7 @@ def page(view: View) -> str:
         "ranks together unless they say otherwise. KiB, MiB and GiB are powers of 1024.",
     )
     title = f"What {view.record.program} does with MPI"
-    article = tag("article", list(_sections(view)), cls="run")
+    article = tag("article", [*_sections(view), *further], cls="run")
     return document(title, view.record.head.by, "".join(styles), tag("main", article), footer)
 
 

@@ -133,6 +133,24 @@ def test_the_page_is_whole_and_sufficient_to_itself(small: Path, tmp_path: Path)
     assert "Bytes exchanged from rank to rank, 4 ranks: 25.0 MiB in all" in text
 
 
+def test_the_page_has_what_is_predicted(small: Path, tmp_path: Path) -> None:
+    out, machine = tmp_path / "page.html", ROOT / "machines" / "lab-4-nodes.json"
+    code, _, error = run(small, "-o", out, "--machine", machine)
+    assert code == 0, error
+    checker = Checker(out.read_text())
+    assert not checker.open and checker.unscoped == 0
+    text = " ".join(checker.text)
+    for words in (
+        "What it would take on the lab",
+        "ping-pong at node",
+        "latency for 5 %",
+        "What would make it faster",
+    ):
+        assert words in text
+    code, _, error = run(small, "--machine", machine)
+    assert code == 2 and "--machine is for the page of -o" in error
+
+
 def test_a_place_is_named_by_debug_information(tmp_path: Path) -> None:
     compiler = shutil.which("cc")
     if compiler is None or shutil.which("addr2line") is None or shutil.which("nm") is None:
