@@ -1,6 +1,7 @@
 #include "measure/timetable.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace haichi::measure {
 namespace {
@@ -8,6 +9,11 @@ namespace {
 // What early points leave over goes to later ones, but none takes all of it.
 constexpr double kLargestShare = 4;
 constexpr int kFewestVisits = 2;
+// What one visit to each may take more than those before it did: time that was spent on further
+// visits is not there when it is needed.
+constexpr double kReserve = 1.15;
+// What is expected of visits counts as much as so many that were made.
+constexpr int kBelievedFor = Timetable::kBlock;
 
 }  // namespace
 
@@ -18,8 +24,17 @@ bool reached(const Histogram& samples, const Goal& goal) {
   return interval && interval->high - interval->low <= 2 * goal.within * median;
 }
 
-Timetable::Timetable(int points, double budget, Goal goal, double deadline)
-    : points_(points), budget_(budget), goal_(goal), deadline_(deadline), over_(size_t(points)) {}
+Timetable::Timetable(int points, double budget, Goal goal, double deadline, LookedAt before)
+    : points_(points),
+      budget_(budget),
+      goal_(goal),
+      deadline_(deadline),
+      over_(size_t(points)),
+      visited_(std::move(before.visited)),
+      overrun_(before.overrun * kBelievedFor),
+      visits_(before.overrun > 0 ? kBelievedFor : 0) {
+  visited_.resize(size_t(points));
+}
 
 int Timetable::block_end() const { return std::min(begin_ + kBlock, points_); }
 
@@ -30,7 +45,11 @@ int Timetable::unfinished(int from, int to) const {
 // Seconds by which visits are longer than they were asked to be, in the mean.
 double Timetable::overrun() const { return visits_ > 0 ? std::max(overrun_ / visits_, 0.0) : 0; }
 
-double Timetable::one_visit_each(int points) const { return points * (kShortest + overrun()); }
+// To each point from there on that has had none.
+double Timetable::one_visit_each(int from) const {
+  const auto points = std::count(visited_.begin() + from, visited_.end(), 0);
+  return double(points) * (kShortest + overrun()) * kReserve;
+}
 
 // To the next block; false if there is none.
 bool Timetable::leave_block() {
@@ -41,15 +60,19 @@ bool Timetable::leave_block() {
   return begin_ < points_;
 }
 
-// To the next point that is not done, in this round or a later one; false if there is none.
+// To the next point that is not done, in this round or a later one; false if there is none. Where
+// the time suffices for one visit to each only, those that have had theirs are passed over.
 bool Timetable::find_next(double elapsed) {
   for (;;) {
     const int end = block_end();
+    const bool first_only = round_ == 0 && elapsed + one_visit_each(begin_) > budget_;
     ++position_;
-    while (position_ < end && over_[size_t(position_)]) ++position_;
+    while (position_ < end &&
+           (over_[size_t(position_)] || (first_only && visited_[size_t(position_)])))
+      ++position_;
     if (position_ < end) return true;
     position_ = begin_ - 1;
-    const bool scarce = elapsed + one_visit_each(points_ - end) > budget_;
+    const bool scarce = elapsed + one_visit_each(end) > budget_;
     const bool last = ++round_ == kRounds || scarce || unfinished(begin_, end) == 0;
     if (last && !leave_block()) return false;
   }
@@ -77,6 +100,7 @@ std::optional<Timetable::Visit> Timetable::next(double elapsed) {
 void Timetable::visited(const Histogram& samples, bool over) {
   const bool enough = round_ + 1 >= kFewestVisits && reached(samples, goal_);
   over_[size_t(position_)] = over || enough;
+  visited_[size_t(position_)] = 1;
 }
 
 std::vector<int> Timetable::finished() {
@@ -86,7 +110,7 @@ std::vector<int> Timetable::finished() {
 }
 
 double Timetable::left(double elapsed) const {
-  const double rest = std::max(budget_ - elapsed, one_visit_each(points_ - block_end()));
+  const double rest = std::max(budget_ - elapsed, one_visit_each(block_end()));
   return done_ == points_ ? 0 : std::clamp(rest, 0.0, std::max(deadline_ - elapsed, 0.0));
 }
 

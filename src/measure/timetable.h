@@ -24,6 +24,12 @@ struct Goal {
 
 bool reached(const Histogram& samples, const Goal& goal);
 
+/// What is known before a timetable's first visit.
+struct LookedAt {
+  std::vector<char> visited = {};  ///< by point: whether it has had a visit; empty: none has
+  double overrun = 0;              ///< seconds by which visits will be longer than asked
+};
+
 class Timetable {
  public:
   static constexpr int kRounds = 3;
@@ -34,7 +40,7 @@ class Timetable {
 
   /// `points` of them, within `budget` seconds. At `deadline` what is not visited is given up.
   Timetable(int points, double budget, Goal goal,
-            double deadline = std::numeric_limits<double>::infinity());
+            double deadline = std::numeric_limits<double>::infinity(), LookedAt before = {});
 
   struct Visit {
     int point;
@@ -58,15 +64,15 @@ class Timetable {
   bool find_next(double elapsed);
   int unfinished(int from, int to) const;
   double overrun() const;
-  double one_visit_each(int points) const;
+  double one_visit_each(int from) const;
 
   int points_;
   double budget_;
   Goal goal_;
   double deadline_;
-  std::vector<char> over_;  // by point
-  int begin_ = 0;           // first point of the block
-  int reported_ = 0;        // points whose blocks finished() has told
+  std::vector<char> over_, visited_;  // by point
+  int begin_ = 0;                     // first point of the block
+  int reported_ = 0;                  // points whose blocks finished() has told
   int round_ = 0, position_ = -1;
   int done_ = 0;
   double begun_ = 0, asked_ = 0;  // of the visit that is under way

@@ -128,6 +128,25 @@ TEST(Timetable, ScarceTimeGoesToOneVisitEach) {
   EXPECT_GT(result.visits, 100);
 }
 
+TEST(Timetable, WhereTimeIsScarceWhatWasVisitedBeforeIsPassedOver) {
+  std::vector<char> visited(100);
+  for (size_t i = 0; i < 100; i += 4) visited[i] = 1;
+  // 75 visits are left, of 0.15 s more than was asked for: 11.4 s.
+  Timetable timetable(100, 8, {}, 1e9, {visited, 0.15});
+  const Course result = run(timetable, alike(3), 0.15);
+  EXPECT_EQ(result.visits, 75);
+  EXPECT_EQ(int(result.finished.size()), 100);
+  // With time for more they have their turns as all others.
+  Timetable ample(100, 100, {}, 1e9, {visited, 0.15});
+  EXPECT_EQ(run(ample, alike(3), 0.15).visits, 300);
+}
+
+TEST(Timetable, TakesWhatWasStatedAlsoWhereOneVisitEachIsLess) {
+  Timetable timetable(500, 100, {}, 1e9, {{}, 0.15});
+  const Course result = run(timetable, alike(3), 0.15);
+  EXPECT_NEAR(result.elapsed, 100, 5);
+}
+
 TEST(Timetable, AtTheDeadlineTheRestIsGivenUp) {
   Timetable timetable(100, 10, {}, 13);
   const Course result = run(timetable, alike(3), 0.5);

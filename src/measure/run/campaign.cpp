@@ -18,10 +18,8 @@ constexpr double kNano = 1e-9;
 constexpr double kBetweenProgress_s = 0.5;
 constexpr double kBetweenLines_s = 30;  // where nobody watches
 constexpr double kPerPoint_s = 0.3;
-constexpr double kGridShare = 0.4;   // of the budget, where curves are refined with the rest
-constexpr double kProbes = 40;       // that a curve has time for
-constexpr double kLookAhead = 0.03;  // share of the budget that finding out what it takes may have
-constexpr size_t kFewestLooks = 8;
+constexpr double kGridShare = 0.4;  // of the budget, where curves are refined with the rest
+constexpr double kProbes = 40;      // that a curve has time for
 constexpr const char* kTimeIsOver = "the time was over before; --resume measures it";
 
 // What a run may take where the user does not say.
@@ -38,6 +36,7 @@ Campaign::Campaign(const Options& options, const std::vector<Point>& points, Sam
       file_(file),
       launch_(launch),
       budget_(options.budget > 0 ? options.budget : usual_budget(options, points.size())),
+      limit_(options.quick ? kQuickLimit * budget_ : std::numeric_limits<double>::max()),
       found_(points.size()),
       terminal_(isatty(STDERR_FILENO) == 1) {}
 
@@ -45,16 +44,19 @@ Status Campaign::run(Crew& crew) {
   start_ns_ = now_ns();
   const Statement statement = look_ahead(crew);
   say(statement);
+  budget_ = std::max(budget_, statement.seconds);
   const double share = options_.refines() ? kGridShare : 1;
   if (auto measured = measure_points(crew, share * budget_ - elapsed()); !measured) return measured;
   if (auto refined = refine(crew); !refined) return refined;
   if (terminal_) fputs("\r\033[K", stderr);
-  return file_.add(end_record(launch_, statement.seconds, elapsed(), points_.size(), failed_));
+  const double took = elapsed();
+  fmt::print(stderr, "haichi measure: that took {}; {} were stated\n", duration(took),
+             duration(statement.seconds));
+  return file_.add(end_record(launch_, statement.seconds, took, points_.size(), failed_));
 }
 
 Status Campaign::measure_points(Crew& crew, double budget) {
-  const double limit = options_.quick ? kQuickLimit * budget_ : std::numeric_limits<double>::max();
-  timetable_.emplace(int(points_.size()), budget, options_.goal, limit - elapsed());
+  timetable_.emplace(int(points_.size()), budget, options_.goal, limit_ - elapsed(), looked_at_);
   const double before = elapsed();
   while (const auto next = timetable_->next(elapsed() - before)) {
     if (auto written = write_finished(); !written) return written;
@@ -132,18 +134,28 @@ void Campaign::visit(Crew& crew, int point, int64_t bytes, double seconds, Found
 
 // What the run will take; with `budget_` made large enough, if the user gave none.
 Statement Campaign::look_ahead(Crew& crew) {
+  constexpr int kVisits = Timetable::kRounds;
   Forecast forecast(points_);
-  size_t looks = 0;
-  for (const int candidate : forecast.candidates()) {
-    if (looks++ >= kFewestLooks && elapsed() > kLookAhead * budget_) break;
+  while (!knows_enough(forecast, budget_, elapsed(), kVisits) && elapsed() < limit_) {
+    const auto point = forecast.next();
+    if (!point) break;
     const double begin = elapsed();
-    visit(crew, candidate, Timetable::kShortest);
-    forecast.add(candidate, elapsed() - begin);
+    visit(crew, *point, Timetable::kShortest);
+    forecast.add(*point, elapsed() - begin);
   }
-  const Statement statement = state(forecast, budget_, elapsed(), Timetable::kRounds);
-  if (options_.budget > 0 || options_.quick || statement.needed == 0) return statement;
-  budget_ = statement.needed;
-  return state(forecast, budget_, elapsed(), Timetable::kRounds);
+  const double spent = elapsed();
+  Statement statement = state(forecast, budget_, spent, kVisits);
+  if (options_.budget == 0 && !options_.quick && statement.needed > 0) {
+    budget_ = statement.needed;
+    statement = state(forecast, budget_, spent, kVisits);
+  }
+  for (size_t i = 0; i < points_.size(); ++i)
+    looked_at_.visited.push_back(char(forecast.looked_at(int(i))));
+  if (!points_.empty())
+    looked_at_.overrun =
+        std::max(statement.one_each / double(points_.size()) - Timetable::kShortest, 0.0);
+  statement.seconds = std::min(statement.seconds, limit_);
+  return statement;
 }
 
 void Campaign::say(const Statement& statement) const {

@@ -46,6 +46,8 @@ class Campaign {
   int launch_;
   int64_t start_ns_ = 0;
   double budget_;
+  double limit_;  // seconds after which what is not visited is given up
+  LookedAt looked_at_;
   std::optional<Timetable> timetable_;  // once it is known what points take
   std::vector<Found> found_;
   std::vector<Point> more_points_;  // of refining
