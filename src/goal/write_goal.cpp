@@ -54,7 +54,7 @@ class RankWriter {
     const Step& step = plan_.steps[index];
     compute(event.compute_s);
     const bool persistent = step.function.form == Form::persistent;
-    const bool plays = step.plays && (persistent || may(step.limit));
+    const bool plays = (persistent || may(step.limit)) && step.plays;
     switch (step.function.kind) {
       case Kind::send:
       case Kind::receive:

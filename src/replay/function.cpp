@@ -10,6 +10,9 @@ namespace {
 
 using Names = std::unordered_map<std::string_view, Function>;
 
+Function one_sided(OneSided which) { return {.kind = Kind::window, .one_sided = which}; }
+Function file_call(FileCall which) { return {.kind = Kind::file, .file_call = which}; }
+
 Function collective(Collective which) { return {.kind = Kind::collective, .collective = which}; }
 
 // Blocking functions without "MPI_"; the others' names are made of theirs.
@@ -82,6 +85,72 @@ const Names& of_requests() {
   return names;
 }
 
+const Names& of_windows() {
+  static const Names names{
+      {"Win_create", one_sided(OneSided::create)},
+      {"Win_allocate", one_sided(OneSided::create)},
+      {"Win_allocate_shared", one_sided(OneSided::create)},
+      {"Win_free", one_sided(OneSided::free)},
+      {"Win_fence", one_sided(OneSided::fence)},
+      {"Win_lock", one_sided(OneSided::lock)},
+      {"Win_unlock", one_sided(OneSided::unlock)},
+      {"Win_lock_all", one_sided(OneSided::lock_all)},
+      {"Win_unlock_all", one_sided(OneSided::unlock_all)},
+      {"Win_flush", one_sided(OneSided::flush)},
+      {"Win_flush_local", one_sided(OneSided::flush)},
+      {"Win_flush_all", one_sided(OneSided::flush_all)},
+      {"Win_flush_local_all", one_sided(OneSided::flush_all)},
+      {"Win_sync", one_sided(OneSided::sync)},
+      {"Put", one_sided(OneSided::put)},
+      {"Get", one_sided(OneSided::get)},
+      {"Accumulate", one_sided(OneSided::accumulate)},
+      {"Get_accumulate", one_sided(OneSided::get_accumulate)},
+      {"Fetch_and_op", one_sided(OneSided::fetch)},
+      {"Compare_and_swap", one_sided(OneSided::swap)},
+  };
+  return names;
+}
+
+const Names& of_files() {
+  static const Names names{
+      {"File_open", file_call(FileCall::open)},
+      {"File_close", file_call(FileCall::close)},
+      {"File_set_view", file_call(FileCall::set_view)},
+      {"File_set_size", file_call(FileCall::set_size)},
+      {"File_preallocate", file_call(FileCall::set_size)},
+      {"File_sync", file_call(FileCall::sync)},
+  };
+  return names;
+}
+
+// MPI_Rput and its kin.
+Function with_request(std::string_view name) {
+  if (!name.starts_with('R') || name.size() < 2) return {};
+  std::string base(name.substr(1));
+  base[0] = char(toupper(base[0]));
+  const auto found = of_windows().find(base);
+  if (found == of_windows().end() || !is_access(found->second.one_sided)) return {};
+  Function function = found->second;
+  function.form = Form::nonblocking;
+  return function;
+}
+
+// MPI_File_read, write, iread, iwrite, with all that may follow. Of split calls the first does it.
+Function file_access(std::string_view name) {
+  if (!name.starts_with("File_")) return {};
+  name.remove_prefix(5);
+  const bool nonblocking = name.starts_with('i');
+  if (nonblocking) name.remove_prefix(1);
+  const bool reads = name.starts_with("read"), writes = name.starts_with("write");
+  if (!reads && !writes) return {};
+  if (name.ends_with("_end")) return {.kind = Kind::nothing};
+  const bool all = name.find("_all") != name.npos || name.find("_ordered") != name.npos;
+  Function function = file_call(reads ? (all ? FileCall::read_all : FileCall::read)
+                                      : (all ? FileCall::write_all : FileCall::write));
+  if (nonblocking) function.form = Form::nonblocking;
+  return function;
+}
+
 // The blocking function that another form of it is named by.
 Function other_form(std::string_view name) {
   std::string base;
@@ -109,10 +178,29 @@ Function function_of(std::string_view name) {
   if (!name.starts_with("MPI_")) return {};
   name.remove_prefix(4);
   if (name.ends_with("_c")) name.remove_suffix(2);  // of large counts
-  for (const Names* names : {&blocking(), &of_requests()})
+  for (const Names* names : {&blocking(), &of_requests(), &of_windows(), &of_files()})
     if (const auto found = names->find(name); found != names->end()) return found->second;
-  return other_form(name);
+  for (const auto read : {file_access, with_request, other_form})
+    if (const Function function = read(name); function.kind != Kind::unknown) return function;
+  return {};
 }
+
+bool is_collective(const Function& function) {
+  switch (function.kind) {
+    case Kind::collective:
+    case Kind::new_comm:
+      return true;
+    case Kind::window:
+      return function.one_sided == OneSided::create || function.one_sided == OneSided::free ||
+             function.one_sided == OneSided::fence;
+    case Kind::file:
+      return function.file_call != FileCall::read && function.file_call != FileCall::write;
+    default:
+      return false;
+  }
+}
+
+bool is_access(OneSided call) { return call >= OneSided::put; }
 
 bool is_rooted(Collective collective) {
   switch (collective) {

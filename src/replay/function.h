@@ -18,6 +18,9 @@ enum class Kind : uint8_t {
   free_request,
   collective,
   new_comm,  // collective, and makes a communicator
+  window,    // of OneSided
+  file,      // of FileCall
+  nothing,   // what it would do was done before
 };
 
 enum class Collective : uint8_t {
@@ -42,12 +45,47 @@ enum class Collective : uint8_t {
   neighbor_alltoall,
 };
 
+enum class OneSided : uint8_t {
+  none,
+  create,
+  free,
+  fence,
+  lock,
+  unlock,
+  lock_all,
+  unlock_all,
+  flush,
+  flush_all,
+  sync,
+  put,
+  get,
+  accumulate,
+  get_accumulate,
+  fetch,
+  swap,
+};
+
+enum class FileCall : uint8_t {
+  none,
+  open,
+  close,
+  set_view,
+  set_size,
+  sync,
+  read,
+  write,
+  read_all,
+  write_all,
+};
+
 enum class Form : uint8_t { blocking, nonblocking, persistent };
 
 struct Function {
   Kind kind = Kind::unknown;
   Form form = Form::blocking;
   Collective collective = Collective::none;
+  OneSided one_sided = OneSided::none;
+  FileCall file_call = FileCall::none;
   bool synchronous = false;  ///< of a send: is over when it is received
   bool buffered = false;     ///< of a send: is over at once
 
@@ -58,6 +96,10 @@ struct Function {
 /// Kind::unknown.
 Function function_of(std::string_view name);
 
+/// Whether all ranks of the communicator make it together.
+bool is_collective(const Function& function);
+/// Of a window's memory.
+bool is_access(OneSided call);
 bool is_rooted(Collective collective);
 /// Whether each rank has a number of bytes of its own for each other.
 bool is_varying(Collective collective);

@@ -21,6 +21,7 @@ using record::Sequence;
 constexpr int64_t kMostReduced = std::numeric_limits<int32_t>::max();
 constexpr char kNoReceive[] = "their receives are not recorded";
 constexpr char kNoSend[] = "their sends are not recorded";
+constexpr char kPosted[] = "windows with MPI_Win_post and MPI_Win_start are not replayed";
 constexpr char kWhoGets[] = "who receives them from any rank or tag is not recorded";
 constexpr char kNotAll[] = "not all ranks of the communicator have recorded them in this order";
 
@@ -46,24 +47,20 @@ uint64_t hash(uint64_t value, uint64_t before) {
   return (value ^ value >> 29) * 0x94d049bb133111ebu;
 }
 
-// Why a call can't be made, whoever looks at it; empty if it can.
-std::string obstacle(const Record& record, const Event& event, const Function& function) {
-  if (function.kind == Kind::unknown) return "the replay does not know it";
-  const bool is_call_on_comm = function.kind == Kind::send || function.kind == Kind::receive ||
-                               function.kind == Kind::exchange || function.kind == Kind::probe ||
-                               function.kind == Kind::collective || function.kind == Kind::new_comm;
-  if (!is_call_on_comm) return {};
-  const Communicator* comm = record.communicator(event.comm);
-  if (comm == nullptr) return "its communicator is not in the record";
-  if (!comm->remote.empty()) return "it is on an intercommunicator";
-  if (function.kind != Kind::collective) return {};
-  if (function.form == Form::persistent) return "persistent collectives are not replayed";
-  if (is_among_neighbours(function.collective) && comm->dims.empty())
-    return "who the neighbours are is not recorded";
-  if (is_rooted(function.collective) && event.root < 0) return "its root is not recorded";
-  if (is_reduction(function.collective) && event.bytes > kMostReduced)
-    return "reductions of 2 GiB and more are not replayed";
-  return {};
+bool is_on_comm(Kind kind) {
+  switch (kind) {
+    case Kind::send:
+    case Kind::receive:
+    case Kind::exchange:
+    case Kind::probe:
+    case Kind::collective:
+    case Kind::new_comm:
+    case Kind::window:
+    case Kind::file:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_member(const Communicator& comm, int rank) {
@@ -73,7 +70,7 @@ bool is_member(const Communicator& comm, int rank) {
 // What all members of a communicator must have alike in a collective call; never 0.
 uint64_t token_of(const Event& event, const Function& function) {
   uint64_t token = hash(std::hash<std::string>()(event.call), uint64_t(event.root + 1));
-  const bool own_bytes = function.kind == Kind::new_comm || is_varying(function.collective);
+  const bool own_bytes = function.kind != Kind::collective || is_varying(function.collective);
   if (!own_bytes) token = hash(token, uint64_t(event.bytes));
   return token | 1;
 }
@@ -82,13 +79,15 @@ uint64_t token_of(const Event& event, const Function& function) {
 
 class Plan::Planner {
  public:
-  explicit Planner(const Record& record) : record_(record) {
+  explicit Planner(const Record& record) : record_(record), opened_on_(size_t(record.ranks)) {
+    for (int rank = 0; rank < record_.ranks; ++rank) find_openings(rank);
     for (int rank = 0; rank < record_.ranks; ++rank) look_at(rank);
     for (const auto& [key, inbox] : inboxes_)
       if (inbox.any && inbox.sent != inbox.received)
         skip("messages", kWhoGets, inbox.sent + inbox.received);
     for (const auto& [key, channel] : channels_) skip_excess(key, channel);
     for (const Communicator& comm : record_.communicators) agree(comm);
+    for (int rank = 0; rank < record_.ranks; ++rank) skip_windows(rank);
     for (auto& [what, times] : skipped_) told_.push_back({what.first, what.second, times});
   }
 
@@ -96,6 +95,8 @@ class Plan::Planner {
     rank_ = rank;
     mine_ = {};
     limits_.clear();
+    mine_.largest_one_sided = largest_one_sided_;
+    mine_.largest_in_file = largest_in_file_;
     if (record_.sequences[size_t(rank)]) make_steps(*record_.sequences[size_t(rank)]);
     return std::move(mine_);
   }
@@ -115,6 +116,79 @@ class Plan::Planner {
     return found->second;
   }
 
+  // On which communicators a rank makes windows and opens files.
+  struct Openings {
+    std::map<int, int> windows, files;  // -1: on several
+  };
+
+  void find_openings(int rank) {
+    const auto& sequence = record_.sequences[size_t(rank)];
+    if (!sequence) return;
+    const auto add = [](std::map<int, int>& all, int id, int comm) {
+      const auto [found, is_new] = all.try_emplace(id, comm);
+      if (!is_new && found->second != comm) found->second = -1;
+    };
+    Openings& mine = opened_on_[size_t(rank)];
+    for (const Event& event : sequence->events) {
+      const Function& call = function(event);
+      if (call.one_sided == OneSided::create) add(mine.windows, event.window, event.comm);
+      if (call.file_call == FileCall::open) add(mine.files, event.file, event.comm);
+      const bool posts = event.call == "MPI_Win_post" || event.call == "MPI_Win_start";
+      posted_ = posted_ || posts;
+      if (is_access(call.one_sided)) largest_one_sided_ = std::max(largest_one_sided_, event.bytes);
+      if (call.kind == Kind::file) largest_in_file_ = std::max(largest_in_file_, event.bytes);
+    }
+  }
+
+  int comm_of(int rank, const Event& event) {
+    const Function& call = function(event);
+    if (call.kind != Kind::window && call.kind != Kind::file) return event.comm;
+    const Openings& mine = opened_on_[size_t(rank)];
+    const bool window = call.kind == Kind::window;
+    const auto& all = window ? mine.windows : mine.files;
+    const auto found = all.find(window ? event.window : event.file);
+    return found == all.end() ? -1 : found->second;
+  }
+
+  // Why a call can't be made, whoever of the communicator looks at it; empty if it can.
+  std::string obstacle(int rank, const Event& event) {
+    const Function& call = function(event);
+    if (call.kind == Kind::unknown) return "the replay does not know it";
+    if (!is_on_comm(call.kind)) return {};
+    const Communicator* comm = record_.communicator(comm_of(rank, event));
+    if (comm == nullptr && call.kind == Kind::window)
+      return "on which communicator its window was made is not in the record";
+    if (comm == nullptr && call.kind == Kind::file)
+      return "on which communicator its file was opened is not in the record";
+    if (comm == nullptr) return "its communicator is not in the record";
+    if (!comm->remote.empty()) return "it is on an intercommunicator";
+    if (call.kind == Kind::window && posted_) return kPosted;
+    const bool reduces = is_reduction(call.collective) || call.one_sided == OneSided::accumulate ||
+                         call.one_sided == OneSided::get_accumulate;
+    if (reduces && event.bytes > kMostReduced)
+      return "reductions of 2 GiB and more are not replayed";
+    if (call.kind != Kind::collective) return {};
+    if (call.form == Form::persistent) return "persistent collectives are not replayed";
+    if (is_among_neighbours(call.collective) && comm->dims.empty())
+      return "who the neighbours are is not recorded";
+    if (is_rooted(call.collective) && event.root < 0) return "its root is not recorded";
+    return {};
+  }
+
+  // Accesses that no synchronisation would end.
+  void skip_windows(int rank) {
+    const auto& sequence = record_.sequences[size_t(rank)];
+    if (!sequence || collectives_.empty() || posted_) return;
+    const auto counts = occurrences(*sequence);
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const Event& event = sequence->events[i];
+      const Function& call = function(event);
+      if (call.kind == Kind::window && !is_collective(call) &&
+          collectives_.contains(comm_of(rank, event)))
+        skip(event.call, kNotAll, counts[i]);
+    }
+  }
+
   // Counts what a rank has of each channel.
   void look_at(int rank) {
     const auto& sequence = record_.sequences[size_t(rank)];
@@ -125,7 +199,7 @@ class Plan::Planner {
       const Event& event = sequence->events[i];
       const Function& call = function(event);
       calls_ += counts[i];
-      if (const auto why = obstacle(record_, event, call); !why.empty()) {
+      if (const auto why = obstacle(rank, event); !why.empty()) {
         skip(event.call, why, counts[i]);
         continue;
       }
@@ -173,7 +247,7 @@ class Plan::Planner {
       Stream stream{sequence ? &sequence->program : &nothing, {}};
       for (size_t i = 0; sequence && i < sequence->events.size(); ++i) {
         const Event& event = sequence->events[i];
-        stream.token_of.push_back(event.comm == comm.id ? token(event) : 0);
+        stream.token_of.push_back(comm_of(rank, event) == comm.id ? token(rank, event) : 0);
       }
       streams.push_back(std::move(stream));
     }
@@ -185,10 +259,9 @@ class Plan::Planner {
     collectives_[comm.id] = common;
   }
 
-  uint64_t token(const Event& event) {
+  uint64_t token(int rank, const Event& event) {
     const Function& call = function(event);
-    if (call.kind != Kind::collective && call.kind != Kind::new_comm) return 0;
-    return obstacle(record_, event, call).empty() ? token_of(event, call) : 0;
+    return is_collective(call) && obstacle(rank, event).empty() ? token_of(event, call) : 0;
   }
 
   // --- Of one rank -----------------------------------------------------------------------------
@@ -196,17 +269,20 @@ class Plan::Planner {
   void make_steps(const Sequence& sequence) {
     for (const Event& event : sequence.events) {
       Step step{function(event)};
-      step.plays = obstacle(record_, event, step.function).empty();
+      const bool possible = obstacle(rank_, event).empty();
+      step.plays = possible;
+      step.comm = comm_of(rank_, event);
       const Kind kind = step.function.kind;
       if (step.plays && (kind == Kind::send || kind == Kind::exchange))
         step.plays = may_send(event, step.limit);
       if (step.plays && kind == Kind::receive)
         step.plays = may_receive(event.comm, event.peer, event.tag, step, step.limit, event.bytes);
-      if (kind == Kind::exchange && obstacle(record_, event, step.function).empty())
+      if (kind == Kind::exchange && possible)
         step.plays_receive = may_receive(event.comm, event.from, event.from_tag, step,
                                          step.receive_limit, event.from_bytes);
       if (kind == Kind::probe) step.plays = step.plays && may_probe(event);
-      if (kind == Kind::collective || kind == Kind::new_comm) limit_collective(event, step);
+      if (possible && is_collective(step.function)) limit_collective(step);
+      if (kind == Kind::window && step.plays) step.plays = may_access(event, step);
       mine_.steps.push_back(step);
     }
   }
@@ -247,10 +323,17 @@ class Plan::Planner {
     return limit_for({0, key, mine == &Channel::sent}, channel.common());
   }
 
-  void limit_collective(const Event& event, Step& step) {
-    const auto found = collectives_.find(event.comm);
+  // A rank that is no member can't be.
+  bool may_access(const Event& event, const Step& step) {
+    if (collectives_.contains(step.comm)) return false;
+    return event.peer < 0 || is_member(*record_.communicator(step.comm), event.peer);
+  }
+
+  // It counts if it is not made, too: what is made is a beginning of what was recorded.
+  void limit_collective(Step& step) {
+    const auto found = collectives_.find(step.comm);
     if (found != collectives_.end())
-      step.limit = limit_for({1, {event.comm, 0, 0, 0}, false}, found->second);
+      step.limit = limit_for({1, {step.comm, 0, 0, 0}, false}, found->second);
   }
 
   using LimitKey = std::tuple<int, ChannelKey, bool>;
@@ -261,6 +344,9 @@ class Plan::Planner {
   }
 
   const Record& record_;
+  std::vector<Openings> opened_on_;  // of each rank
+  bool posted_ = false;              // somewhere MPI_Win_post or MPI_Win_start
+  int64_t largest_one_sided_ = 0, largest_in_file_ = 0;
   uint64_t calls_ = 0;
   std::vector<Skipped> told_;
   std::map<std::string, Function> functions_;

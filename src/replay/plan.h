@@ -24,6 +24,7 @@ struct Step {
   Function function;
   bool plays = false;                  ///< and if so, as often as `limit` allows
   bool plays_receive = false;          ///< of MPI_Sendrecv: its other half
+  int comm = -1;                       ///< also of a call on a window or a file
   int limit = -1, receive_limit = -1;  ///< index in RankPlan::limits; -1: always
   int64_t capacity = 0;                ///< of a receive: the most that may come
 };
@@ -31,6 +32,8 @@ struct Step {
 struct RankPlan {
   std::vector<Step> steps;  ///< of each event
   std::vector<uint64_t> limits;
+  /// Bytes of the largest access of any rank.
+  int64_t largest_one_sided = 0, largest_in_file = 0;
 };
 
 /// Calls that are left out, of all ranks together.

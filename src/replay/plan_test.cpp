@@ -69,7 +69,16 @@ TEST(Functions, AreToldByTheirNames) {
   EXPECT_TRUE(function_of("MPI_Issend").synchronous);
   EXPECT_EQ(function_of("MPI_Issend").form, Form::nonblocking);
   EXPECT_EQ(function_of("MPI_Iprobe").kind, Kind::test);
-  for (const char* name : {"MPI_Isendrecv", "MPI_Put", "Send", "MPI_", "MPI_I", "MPI_Wait_init"})
+  EXPECT_EQ(function_of("MPI_Rput").one_sided, OneSided::put);
+  EXPECT_EQ(function_of("MPI_Rput").form, Form::nonblocking);
+  EXPECT_EQ(function_of("MPI_Recv").kind, Kind::receive);
+  EXPECT_EQ(function_of("MPI_File_iwrite_at_all").file_call, FileCall::write_all);
+  EXPECT_EQ(function_of("MPI_File_iwrite_at_all").form, Form::nonblocking);
+  EXPECT_EQ(function_of("MPI_File_read_ordered_begin").file_call, FileCall::read_all);
+  EXPECT_EQ(function_of("MPI_File_read_all_end").kind, Kind::nothing);
+  EXPECT_EQ(function_of("MPI_File_write_shared").file_call, FileCall::write);
+  for (const char* name :
+       {"MPI_Isendrecv", "MPI_Win_post", "MPI_File_seek", "Send", "MPI_", "MPI_I", "MPI_Wait_init"})
     EXPECT_EQ(function_of(name).kind, Kind::unknown) << name;
 }
 
@@ -146,7 +155,7 @@ TEST(Plan, ARankWithoutASequenceTakesNoPart) {
 }
 
 TEST(Plan, SaysWhatItCannotDo) {
-  Record record = record_of({calls({{{.call = "MPI_Put", .window = 0}, 2},
+  Record record = record_of({calls({{{.call = "MPI_Win_post", .window = 0}, 2},
                                     {{.call = "MPI_Send", .comm = 9, .peer = 0}, 1},
                                     {{.call = "MPI_Barrier", .comm = 1}, 1},
                                     {{.call = "MPI_Allreduce_init", .comm = 0}, 1},
@@ -159,8 +168,47 @@ TEST(Plan, SaysWhatItCannotDo) {
                   "left out: 1 MPI_Barrier: it is on an intercommunicator",
                   "left out: 1 MPI_Bcast: its root is not recorded",
                   "left out: 1 MPI_Neighbor_alltoall: who the neighbours are is not recorded",
-                  "left out: 2 MPI_Put: the replay does not know it",
-                  "left out: 1 MPI_Send: its communicator is not in the record"));
+                  "left out: 1 MPI_Send: its communicator is not in the record",
+                  "left out: 2 MPI_Win_post: the replay does not know it"));
+}
+
+TEST(Plan, WindowsNeedTheirCommunicatorAndItsAgreement) {
+  const Event create{.call = "MPI_Win_create", .bytes = 64, .comm = 0, .window = 0};
+  const Event fence{.call = "MPI_Win_fence", .window = 0};
+  const Event put{.call = "MPI_Put", .bytes = 100, .peer = 1, .window = 0};
+  const auto both = [&](Sequence a, Sequence b) {
+    return plan_replay(record_of({std::move(a), std::move(b)}), 0);
+  };
+  const auto whole =
+      both(calls({{create, 1}, {fence, 2}, {put, 3}}), calls({{create, 1}, {fence, 2}}));
+  EXPECT_THAT(whole.lines, IsEmpty());
+  EXPECT_TRUE(whole.mine.steps[2].plays);
+  EXPECT_EQ(whole.mine.steps[2].comm, 0);
+  EXPECT_EQ(whole.mine.largest_one_sided, 100);
+  // A fence that one lacks: no access, but as many other collectives as both have.
+  const auto less =
+      both(calls({{create, 1}, {fence, 2}, {put, 3}}), calls({{create, 1}, {fence, 1}}));
+  EXPECT_FALSE(less.mine.steps[0].plays);
+  EXPECT_FALSE(less.mine.steps[2].plays);
+  EXPECT_THAT(less.mine.limits, ElementsAre(2u));
+  EXPECT_EQ(less.skipped.size(), 2u);
+  const auto posted =
+      both(calls({{create, 1}, {{.call = "MPI_Win_post", .window = 0}, 1}, {put, 3}}),
+           calls({{create, 1}}));
+  EXPECT_FALSE(posted.mine.steps[0].plays || posted.mine.steps[2].plays);
+  EXPECT_FALSE(both(calls({{put, 3}}), {}).mine.steps[0].plays);
+}
+
+TEST(Plan, FilesAreOfTheCommunicatorTheyWereOpenedOn) {
+  const Event open{.call = "MPI_File_open", .comm = 0, .file = 4};
+  const Event write{.call = "MPI_File_write_at_all", .bytes = 10, .file = 4};
+  Event more = write;
+  more.bytes = 99;
+  const Made plan =
+      plan_replay(record_of({calls({{open, 1}, {write, 3}}), calls({{open, 1}, {more, 2}})}), 0);
+  EXPECT_EQ(plan.mine.largest_in_file, 99);
+  EXPECT_EQ(plan.mine.steps[1].comm, 0);
+  EXPECT_THAT(plan.mine.limits, ElementsAre(3u));
 }
 
 TEST(Plan, PersistentRequestsCountAsOftenAsTheyAreStarted) {

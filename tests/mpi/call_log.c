@@ -87,6 +87,12 @@ int MPI_Neighbor_alltoall(const void* out, int n, MPI_Datatype type, void* in, i
   return PMPI_Neighbor_alltoall(out, n, type, in, m, of, comm);
 }
 
+int MPI_Put(const void* data, int n, MPI_Datatype type, int to, MPI_Aint at, int m, MPI_Datatype of,
+            MPI_Win window) {
+  note("Put", n, type, to);
+  return PMPI_Put(data, n, type, to, at, m, of, window);
+}
+
 int MPI_Finalize(void) {
   if (file && fclose(file)) abort();
   return PMPI_Finalize();

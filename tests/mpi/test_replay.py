@@ -234,16 +234,82 @@ def test_a_cut_record_is_replayed_as_far_as_it_goes(mpi: Mpi, tmp_path: Path) ->
 
 
 def test_what_cannot_be_replayed_is_told_and_skipped(mpi: Mpi, tmp_path: Path) -> None:
-    put = {"call": "MPI_Put", "bytes": 8, "window": 0, "peer": 1}
+    put = {"call": "MPI_Win_post", "window": 0}
     wait = {"call": "MPI_Wait", "completes": [0]}
     lone = {"call": "MPI_Isend", "bytes": 1 << 20, "comm": 0, "peer": 1, "request": 0}
     barrier = {"call": "MPI_Barrier", "comm": 0}
     sequences = [program(put, lone, wait, barrier), program(put, barrier)]
     done = replay(mpi, 2, write(tmp_path / "r.jsonl", sequences))
-    assert "left out: 2 MPI_Put: the replay does not know it" in done.stderr
+    assert "left out: 2 MPI_Win_post: the replay does not know it" in done.stderr
     assert "left out: 1 sends: their receives are not recorded" in done.stderr
     assert "rank 1" in done.stdout
     assert "the slowest" in done.stdout
+
+
+def one_sided(rank: int) -> list[Any]:
+    on = {"window": 3, "bytes": 40, "peer": 1 - rank}
+    names = ("MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate")
+    accesses = [{**on, "call": call} for call in names]
+    lone = [
+        {**on, "bytes": 8, "call": call} for call in ("MPI_Fetch_and_op", "MPI_Compare_and_swap")
+    ]
+    fence = {"call": "MPI_Win_fence", "window": 3}
+    asks = [
+        {**on, "call": "MPI_Rput", "request": 0},
+        {**on, "call": "MPI_Rget", "request": 1},
+        {"call": "MPI_Waitall", "completes": [0, 1]},
+    ]
+    names = ("lock", "flush", "unlock", "lock_all", "flush_all", "sync", "unlock_all")
+    locks = {name: {"call": f"MPI_Win_{name}", "window": 3, "peer": 1 - rank} for name in names}
+    return [
+        {"call": "MPI_Win_allocate", "comm": 0, "window": 3, "bytes": 16},
+        (5, [fence, *accesses, fence]),
+        locks["lock"],
+        *lone,
+        locks["flush"],
+        locks["unlock"],
+        locks["lock_all"],
+        *asks,
+        locks["flush_all"],
+        locks["sync"],
+        locks["unlock_all"],
+        {"call": "MPI_Win_free", "window": 3},
+        # Nobody frees this one, nor unlocks it.
+        {"call": "MPI_Win_create", "comm": 0, "window": 4, "bytes": 8},
+        {**locks["lock"], "window": 4},
+    ]
+
+
+def test_one_sided_calls_go_to_windows_of_the_same_ranks(mpi: Mpi, tmp_path: Path) -> None:
+    sequences = [program(*one_sided(rank)) for rank in range(2)]
+    report, logs = watched(mpi, write(tmp_path / "r.jsonl", sequences), sequences, tmp_path)
+    assert report["notes"] == []
+    assert logs[0].count(("Put", 40, 1)) == 5
+    assert logs[1].count(("Put", 40, 0)) == 5
+
+
+def test_file_calls_go_to_scratch_files(mpi: Mpi, tmp_path: Path) -> None:
+    on = {"file": 2, "bytes": 3000}
+    calls = ["read", "write", "read_at", "write_at", "read_all", "write_all", "read_at_all"]
+    calls += ["write_at_all", "write_ordered", "read_shared", "write_all_begin", "write_all_end"]
+    asked = ["iread", "iwrite_at", "iwrite_all", "iread_at_all"]
+    body: list[Any] = [{**on, "call": f"MPI_File_{call}"} for call in calls]
+    for call in asked:
+        body += [
+            {**on, "call": f"MPI_File_{call}", "request": 0},
+            {"call": "MPI_Wait", "completes": [0]},
+        ]
+    opened = {"call": "MPI_File_open", "comm": 0, "file": 2}
+    rest = [{"call": f"MPI_File_{call}", "file": 2} for call in ("sync", "set_view", "close")]
+    sequences = [program(opened, (3, body), *rest, opened) for _ in range(2)]
+    record = write(tmp_path / "r.jsonl", sequences, {"kind": "file", "id": 2, "name": "out"})
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    done = replay(mpi, 2, record, "--json", "--directory", str(folder))
+    report = json.loads(done.stdout)
+    assert report["notes"] == []
+    assert report["ranks"][0]["calls"] == 1 + 3 * (len(calls) + 2 * len(asked)) + 3 + 1
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["busy", "idle", "none"])

@@ -2,23 +2,11 @@
 
 #include <algorithm>
 
+#include "replay/run/elements.h"
 #include "replay/run/must.h"
 
 namespace haichi::replay {
 namespace {
-
-// What a reduction works on.
-struct Elements {
-  MPI_Datatype type;
-  MPI_Op op;
-  int count;
-};
-
-Elements elements_of(int64_t bytes) {
-  if (bytes % int64_t(sizeof(double)) == 0)
-    return {MPI_DOUBLE, MPI_SUM, int(bytes / int64_t(sizeof(double)))};
-  return {MPI_BYTE, MPI_BOR, int(bytes)};
-}
 
 class Carrier {
  public:

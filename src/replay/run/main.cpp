@@ -2,10 +2,12 @@
 // the one for the MPI whose launcher started it; docs/guide/replay.md, docs/man/haichi-replay.1.md.
 #include <errno.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <new>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "record/read_record.h"
 #include "replay/plan.h"
@@ -48,6 +50,16 @@ bool all_could(const Result<record::Record>& record) {
   return first == none;
 }
 
+// What the names of all files begin with; no other job has it.
+std::string scratch_path(const std::string& directory) {
+  char host[256] = "", path[4096] = "";
+  gethostname(host, sizeof host - 1);
+  snprintf(path, sizeof path, "%s/haichi-replay-%s-%d-%lld", directory.c_str(), host, int(getpid()),
+           static_cast<long long>(now_ns()));
+  must(MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD));
+  return path;
+}
+
 int replay(const Options& options) {
   const int rank = rank_in_world();
   auto record = read(options);
@@ -61,8 +73,10 @@ int replay(const Options& options) {
   Outcome mine;
   {
     const Communicators comms(*record, rank);
+    const std::string scratch = scratch_path(options.directory);
     begin_watch(options.patience);
-    mine = Player(*record, *record->sequences[size_t(rank)], plan.of(rank), comms, options.compute)
+    mine = Player(*record, *record->sequences[size_t(rank)], plan.of(rank), comms, options.compute,
+                  scratch)
                .play();
     end_watch();
   }

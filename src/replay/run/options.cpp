@@ -24,6 +24,9 @@ bool read_options(int argc, char** argv, bool speaks, Options& options, int& cod
          "sleeps, or no time")
       ->type_name("busy|idle|none")
       ->transform(CLI::CheckedTransformer(kinds));
+  app.add_option("--directory", options.directory, "Where files are made, and removed again")
+      ->type_name("DIR")
+      ->capture_default_str();
   app.add_flag("--json", options.json, "Print haichi.replay/1, not a table");
   app.add_option("--patience", options.patience,
                  "Give up after so many seconds without progress; 0 never does")

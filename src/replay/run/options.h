@@ -15,7 +15,8 @@ struct Options {
   std::string record;
   Compute compute = Compute::busy;
   bool json = false;
-  int patience = 60;  ///< seconds without progress after which it gives up; 0: never
+  std::string directory = ".";  ///< where files are made
+  int patience = 60;            ///< seconds without progress after which it gives up; 0: never
 };
 
 /// False if the process is to end with `code`, which a wrong command line makes it. Errors and help

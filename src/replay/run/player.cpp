@@ -11,8 +11,13 @@ namespace haichi::replay {
 using record::Event;
 
 Player::Player(const record::Record& record, const record::Sequence& sequence, RankPlan plan,
-               const Communicators& comms, Compute compute)
-    : sequence_(sequence), plan_(std::move(plan)), comms_(comms), computing_(compute) {
+               const Communicators& comms, Compute compute, const std::string& scratch)
+    : sequence_(sequence),
+      plan_(std::move(plan)),
+      comms_(comms),
+      computing_(compute),
+      windows_(amounts_, plan_.largest_one_sided),
+      files_(amounts_, scratch, plan_.largest_in_file) {
   for (const auto& [id, comm] : comms_.all())
     for (size_t i = 0; i < sequence_.events.size(); ++i)
       if (sequence_.events[i].comm == id && is_varying(plan_.steps[i].function.collective))
@@ -69,7 +74,7 @@ void Player::do_event(size_t index) {
   computing_.pass(event.compute_s);
   outcome_.recorded_s += event.compute_s;
   // Those that persistent requests are made of are limited when they start.
-  const bool plays = step.plays && (step.function.form == Form::persistent || may(step.limit));
+  const bool plays = (step.function.form == Form::persistent || may(step.limit)) && step.plays;
   if (!plays && !step.plays_receive) return;
   progress(event.call.c_str());
   outcome_.recorded_s += event.took_s;
@@ -107,6 +112,11 @@ void Player::call(const Event& event, const Step& step, bool plays) {
       return collective(event, step);
     case Kind::new_comm:
       return new_comm(event);
+    case Kind::window:
+      return windows_.play(event, step.function, comms_[step.comm], room(event.request));
+    case Kind::file:
+      return files_.play(event, step.function, comms_[step.comm], room(event.request));
+    case Kind::nothing:
     case Kind::unknown:
       return;
   }
@@ -235,6 +245,9 @@ void Player::finish() {
   for (auto* rooms : {&slots_, &behind_})
     for (Room& each : *rooms) waited_.push_back(each.request);
   must(MPI_Waitall(int(waited_.size()), waited_.data(), MPI_STATUSES_IGNORE));
+  progress("closing files and windows at the end");
+  files_.finish();
+  windows_.finish();
 }
 
 }  // namespace haichi::replay

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "record/record.h"
@@ -12,7 +13,9 @@
 #include "replay/run/collectives.h"
 #include "replay/run/communicators.h"
 #include "replay/run/computing.h"
+#include "replay/run/files.h"
 #include "replay/run/room.h"
+#include "replay/run/windows.h"
 #include "replay/shares.h"
 
 namespace haichi::replay {
@@ -28,9 +31,10 @@ struct Outcome {
 /// leaves its request null, for which nobody waits.
 class Player {
  public:
-  /// All must outlive it. Collective, as is play().
+  /// All but the last must outlive it; files have names that begin with `scratch`. Collective, as
+  /// is play().
   Player(const record::Record& record, const record::Sequence& sequence, RankPlan plan,
-         const Communicators& comms, Compute compute);
+         const Communicators& comms, Compute compute, const std::string& scratch);
 
   /// All ranks begin together; an Outcome is of this rank alone.
   Outcome play();
@@ -65,6 +69,8 @@ class Player {
   Room blocking_;
   std::deque<Room> behind_;  // begun, and nobody waits for them before the end
   std::map<int, VaryingCalls> varying_;
+  Windows windows_;
+  Files files_;
   std::vector<MPI_Request> waited_;
   Outcome outcome_;
 };
