@@ -129,7 +129,12 @@ def collectives(found: Gathered) -> list[CollectiveCurve]:
             if name in COLLECTIVES or _is_call(name, found.groups.get(name, "")):
                 made.append(
                     CollectiveCurve(
-                        name=name, ranks=job.ranks, nodes=job.nodes, **_columns(curve), **_made(way)
+                        name=name,
+                        ranks=job.ranks,
+                        nodes=job.nodes,
+                        oversubscribed=any(each.oversubscribed for each in curve.values()) or None,
+                        **_columns(curve),
+                        **_made(way),
                     )
                 )
     made.sort(key=lambda each: (each.name not in COLLECTIVES, each.buffers is not None))

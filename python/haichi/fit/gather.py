@@ -11,7 +11,7 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from haichi.report.load import ReportError
@@ -22,6 +22,9 @@ from haichi.samples.read import SamplesFile
 FILES = "file-"  # how measurements of files begin
 ALL = "all"  # the placement class of what all ranks do
 FEWEST_FOR_RANKS = 6  # below, the extremes of so few launches are no interval of 95 %
+FEWEST_SAMPLES = 6  # of a launch, for the same reason
+APART = 1.5  # times: two launches of which nobody can say which one is wrong
+LAUNCHES = 3  # of which one may be
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,15 @@ class Estimate:
     samples: int
     launches: int
     least: bool = False
+    oversubscribed: bool = False
+    """Whether it is of launches with more ranks than cores."""
 
     def said(self) -> str:
         """How much it rests on, in words."""
         launches = plural(self.launches, "launch", "launches")
         which = "the least of " if self.least else ""
-        return f"{which}{plural(self.samples, 'sample')} of {launches}"
+        more = " with more ranks than cores" if self.oversubscribed else ""
+        return f"{which}{plural(self.samples, 'sample')} of {launches}{more}"
 
 
 Curve = dict[int, Estimate]  # by size
@@ -85,6 +91,8 @@ class Gathered:
     launches: list[Launch] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """In a line each: which launches do not count, and why."""
+    refused: list[str] = field(default_factory=list)
+    """In a line each: which measurements rest on too little, and how to measure more."""
     pairs: dict[tuple[str, str], Curve] = field(default_factory=dict)
     """By measurement and placement class."""
     jobs: Jobs = field(default_factory=dict)
@@ -147,10 +155,61 @@ def gather(
     if not mixed:
         _refuse_a_mixture(files, found.launches)
     combined = least_of if least else combine
-    _sort_into(found, usual, combined)
+    _sort_into(found, _enough(usual, found, least=least), found.launches, combined)
     for way, points in sorted(others.items(), key=lambda item: str(item[0])):
-        _sort_into(found.other_ways.setdefault(way, Gathered()), points, combined)
+        of = found.other_ways.setdefault(way, Gathered())
+        _sort_into(of, _enough(points, found, least=least), found.launches, combined)
     return found
+
+
+def _enough(points: Points, found: Gathered, *, least: bool) -> Points:
+    """The points that rest on enough; what does not is refused, in a line for each measurement.
+    Launches with more ranks than cores count only where there are no others."""
+    kept: Points = {}
+    few: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    for key, by_launch in points.items():
+        alike = _alike({n: each for n, each in by_launch.items() if _samples(each)}, found)
+        if why := "too few samples" if not alike else "" if least else _apart(alike):
+            name, shape, size = key
+            few[name, shape if isinstance(shape, str) else _of_job(shape[1])][size] = why
+        else:
+            kept[key] = alike
+    found.refused += [_refusal(name, where, sizes) for (name, where), sizes in sorted(few.items())]
+    return kept
+
+
+def _samples(points: Sequence[Point]) -> bool:
+    """Whether a launch has as many of a point as a median needs; a mean tells nothing of that."""
+    return any(p.samples >= FEWEST_SAMPLES or p.statistic == "mean" for p in points)
+
+
+def _alike(by_launch: dict[int, list[Point]], found: Gathered) -> dict[int, list[Point]]:
+    alone = {n: p for n, p in by_launch.items() if not found.launches[n].oversubscribed}
+    return alone or by_launch
+
+
+def _apart(by_launch: dict[int, list[Point]]) -> str:
+    """Two launches of which one is wrong: nothing says which."""
+    if len(by_launch) != LAUNCHES - 1:
+        return ""
+    medians = [statistics.median(p.median for p in points) for points in by_launch.values()]
+    times = max(medians) / min(medians) if min(medians) > 0 else math.inf
+    return f"two launches {times:.1f} times apart" if times > APART else ""
+
+
+def _of_job(job: Job) -> str:
+    return f"{plural(job.ranks, 'rank')} on {plural(job.nodes, 'node')}"
+
+
+def _refusal(name: str, where: str, sizes: dict[int, str]) -> str:
+    """What is refused of a measurement, what would be enough, and the command that gives it."""
+    whys = " or ".join(dict.fromkeys(sizes.values()))
+    listed = ", ".join(map(str, sorted(sizes)))
+    return (
+        f"{name} at {where}, {listed} B: {whys}; {FEWEST_SAMPLES} samples in a launch and "
+        f"{LAUNCHES} launches are enough: haichi measure {name} --launches {LAUNCHES} --budget 60 "
+        "--out FILE -- mpiexec ..."
+    )
 
 
 def _way(point: Point) -> Way:
@@ -161,11 +220,16 @@ def _way(point: Point) -> Way:
 
 
 def _sort_into(
-    found: Gathered, points: Points, combined: Callable[[Sequence[Sequence[Point]]], Estimate]
+    found: Gathered,
+    points: Points,
+    launches: Sequence[Launch],
+    combined: Callable[[Sequence[Sequence[Point]]], Estimate],
 ) -> None:
     """Estimates of points, as curves by what they are of."""
     for (name, shape, size), by_launch in sorted(points.items(), key=lambda item: item[0][2]):
         estimate = combined(list(by_launch.values()))
+        if all(launches[number].oversubscribed for number in by_launch):
+            estimate = replace(estimate, oversubscribed=True)
         if isinstance(shape, str):
             found.pairs.setdefault((name, shape), {})[size] = estimate
         else:

@@ -175,6 +175,11 @@ class CollectiveCurve(Variant):
     name: str = Field(description="Of the measurement.")
     ranks: PositiveInt = Field(description="Ranks of the job.")
     nodes: PositiveInt = Field(description="Nodes of the job.")
+    oversubscribed: bool | None = Field(
+        None,
+        description="Whether the job had more ranks than cores: then it is what ranks wait for "
+        "their turn, too, and no reference for a job that has cores enough.",
+    )
     from_: str | None = Field(None, alias="from", description="Where it comes from, in words.")
 
 

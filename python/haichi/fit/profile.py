@@ -48,12 +48,12 @@ def fit(
     if not derived.made:
         raise ReportError(
             f"{', '.join(files)}: no samples of what a machine's numbers are made from; measure it "
-            f"with: {WHAT_TO_MEASURE}"
+            f"with: {WHAT_TO_MEASURE}{''.join(f'; {each}' for each in found.refused)}"
         )
     for key, value in given.items():
         derived.made[key] = Number(value=value, from_="said by hand (--set)")
         derived.lacking.pop(key, None)
-    lacking = derived.reasons()
+    lacking = [*derived.reasons(), *found.refused]
     models = []
     for each in fitted.values():
         made = loggp.parameters(found, each)

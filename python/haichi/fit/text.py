@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from haichi.fit.model import Number, Profile
+from haichi.fit.model import CollectiveCurve, Number, Profile
 from haichi.fit.profile import Fit
 from haichi.report.units import format_bytes, format_seconds, plural
 
@@ -44,6 +44,11 @@ def _interval(number: Number) -> str:
 def _unsure(profile: Profile) -> list[str]:
     """Curves that have sizes whose interval is too wide for one figure."""
     lines = []
+    if profile.made.launches == 1:
+        lines.append(
+            "all of it is of one launch, and one in a few is slow as a whole; three tell: "
+            "haichi measure --quick --launches 3 --out FILE -- mpiexec ..."
+        )
     for curve in profile.curves:
         wide = [
             size
@@ -79,8 +84,14 @@ def _models(profile: Profile) -> list[str]:
             f"g {format_seconds(model.gap_s)}, G {model.gap_s_per_byte * 1e9:.4g} ns/B, "
             f"off by {100 * model.residual:.1f} % in the mean"
         )
-    shapes = sorted({(each.ranks, each.nodes) for each in profile.collectives})
-    for ranks, nodes in shapes:
-        names = [c.name for c in profile.collectives if (c.ranks, c.nodes) == (ranks, nodes)]
-        lines.append(f"collectives of {ranks} ranks on {nodes} nodes: {', '.join(names)}")
+    shapes = sorted({_shape(each) for each in profile.collectives})
+    for ranks, nodes, oversubscribed in shapes:
+        shape = (ranks, nodes, oversubscribed)
+        names = [each.name for each in profile.collectives if _shape(each) == shape]
+        label = " (more ranks than cores: no reference)" if oversubscribed else ""
+        lines.append(f"collectives of {ranks} ranks on {nodes} nodes{label}: {', '.join(names)}")
     return lines
+
+
+def _shape(curve: CollectiveCurve) -> tuple[int, int, bool]:
+    return curve.ranks, curve.nodes, bool(curve.oversubscribed)

@@ -313,3 +313,86 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert out.read_text() == "before"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["m.json", "s.jsonl"]
+
+
+def few(path: Path, samples: int, *medians: float) -> Path:
+    """A launch for each median of a ping-pong, whose points of 64 KiB and more have few samples."""
+    records: list[dict[str, Any]] = []
+    for number, median in enumerate(medians, 1):
+        records.append(launch(number))
+        for record in curve("ping-pong", "numa", POWERS, lambda _, m=median: m, number):
+            large = record["bytes"] >= 1 << 16
+            records.append(record | {"samples": samples} if large else record)
+    return write(path, *records)
+
+
+def test_what_rests_on_too_few_samples_is_refused(tmp_path: Path) -> None:
+    file = few(tmp_path / "s.jsonl", 5, 1e-6, 1e-6, 1e-6)
+    code, text, _ = fit(file, "-o", tmp_path / "m.json")
+    assert code == 0
+    made = json.loads((tmp_path / "m.json").read_text())
+    assert made["curves"][0]["bytes"] == [size for size in POWERS if size < 1 << 16]
+    (line,) = (each for each in text.splitlines() if "too few samples" in each)
+    assert line == (
+        "left out: ping-pong at numa, 65536, 262144, 1048576, 4194304 B: too few samples; 6 "
+        "samples in a launch and 3 launches are enough: haichi measure ping-pong --launches 3 "
+        "--budget 60 --out FILE -- mpiexec ..."
+    )
+    enough = few(tmp_path / "e.jsonl", 6, 1e-6, 1e-6, 1e-6)
+    code, text, _ = fit(enough, "-o", tmp_path / "m.json")
+    assert (code, "too few samples" in text) == (0, False)
+
+
+def test_nothing_is_made_of_too_few_samples_alone(tmp_path: Path) -> None:
+    records = [each | {"samples": 5} for each in curve("ping-pong", "numa", [8], lambda _: 1e-6)]
+    file = write(tmp_path / "s.jsonl", launch(), *records)
+    code, _, error = fit(file, "-o", tmp_path / "m.json")
+    assert code == 2
+    assert "; ping-pong at numa, 8 B: too few samples; 6 samples in a launch and" in error
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_two_launches_that_disagree_are_too_few(tmp_path: Path) -> None:
+    file = few(tmp_path / "s.jsonl", 100, 1e-6, 4e-6)
+    code, _, error = fit(file, "-o", tmp_path / "m.json")
+    assert code == 2
+    assert "ping-pong at numa, 4, 16, 64," in error
+    assert "B: two launches 4.0 times apart; 6 samples in a launch and 3 launches are" in error
+    code, _, _ = fit(file, "-o", tmp_path / "m.json", "--least")
+    assert code == 0
+    code, _, _ = fit(few(tmp_path / "t.jsonl", 100, 1e-6, 4e-6, 4e-6), "-o", tmp_path / "m.json")
+    assert code == 0
+
+
+def test_one_launch_is_told_to_be_one(tmp_path: Path) -> None:
+    code, text, _ = fit(few(tmp_path / "s.jsonl", 100, 1e-6), "-o", tmp_path / "m.json")
+    assert code == 0
+    assert "unsure: all of it is of one launch, and one in a few is slow as a whole" in text
+
+
+def test_collectives_of_more_ranks_than_cores_are_labelled(tmp_path: Path) -> None:
+    """Also where the user said that they are a reference; beside a launch that has cores enough for
+    the same job they do not count."""
+    shape = {"job_ranks": 16, "nodes_of_ranks": [0] * 16, "oversubscribed": True}
+    crowded = launch(1, **shape, reference=True)
+    records = [
+        *curve("ping-pong", "numa", POWERS, hockney(LOCAL)),
+        *curve("barrier", "all", [0], lambda _: 9e-3),
+    ]
+    file = write(tmp_path / "s.jsonl", crowded, *records)
+    code, text, _ = fit(file, "-o", tmp_path / "m.json")
+    assert code == 0
+    assert "collectives of 16 ranks on 1 nodes (more ranks than cores: no reference): b" in text
+    (made,) = json.loads((tmp_path / "m.json").read_text())["collectives"]
+    assert made["oversubscribed"] is True
+    roomy = launch(2, **{**shape, "oversubscribed": False})
+    both = write(
+        tmp_path / "b.jsonl",
+        crowded,
+        *records,
+        roomy,
+        *curve("barrier", "all", [0], lambda _: 9e-6, 2),
+    )
+    (made,) = profile_of(tmp_path, str(both))["collectives"]
+    assert made["seconds"] == [pytest.approx(9e-6)]
+    assert "oversubscribed" not in made
