@@ -10,6 +10,7 @@
 #include "launch/simulate_trace.h"
 #include "patterns/recorded.h"
 #include "placement/formats.h"
+#include "sim/seating.h"
 
 namespace haichi::launch {
 namespace {
@@ -103,6 +104,8 @@ Status run_alternatives(SimulateRequest request, const std::string& value,
                         std::vector<SimulateRow>& rows) {
   const auto placement = placement_of(request);
   if (!placement) return tl::unexpected(placement.error());
+  if (auto done = sim::seat_nodes(request.machine, *placement); !done)
+    return fail(EINVAL, "{}: {}", request.placement, done.error().text);
   std::vector<size_t> at(request.alternatives.size());
   for (;;) {
     std::vector<std::string> chosen;

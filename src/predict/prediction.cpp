@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "predict/calls.h"
+#include "sim/seating.h"
 
 namespace haichi::predict {
 namespace {
@@ -41,12 +42,15 @@ void note_recorded(const Outcome& outcome, std::vector<std::string>& notes) {
 
 }  // namespace
 
-Result<Prediction> predict(const record::Record& record, const machine::Profile& profile,
+Result<Prediction> predict(const record::Record& record, const machine::Profile& of_machine,
                            const Wish& wish) {
   const placement::Placement& placement = wish.placement ? *wish.placement : record.placement;
   if (placement.ranks() != record.ranks)
     return fail(EINVAL, "the placement is of {} ranks, and the record of {}", placement.ranks(),
                 record.ranks);
+  machine::Profile profile = of_machine;
+  if (auto done = sim::seat_nodes(profile.machine, placement); !done)
+    return tl::unexpected(done.error());
   std::vector<Communicator> communicators;
   for (const record::Communicator& each : record.communicators)
     communicators.push_back({each.id, each.members});

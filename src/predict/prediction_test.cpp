@@ -63,6 +63,20 @@ TEST(Prediction, OfAnotherPlacement) {
   EXPECT_EQ(wrong.error().text, "the placement is of 3 ranks, and the record of 2");
 }
 
+TEST(Prediction, OfNodesThatSitFarApart) {
+  machine::Profile torus = profile();
+  torus.machine.network = "torus:8";
+  ASSERT_TRUE(set_field(torus.machine, "hop_ns", 100));
+  auto far = placement::block(2, 1);
+  far.set_node_addresses({"0", "4"});
+  const auto found = predict(record_of(kPingPong), torus, {.placement = far});
+  ASSERT_TRUE(found) << found.error().text;
+  // Four links of 100 ns for each of 2,000 messages.
+  EXPECT_NEAR(sim::seconds(found->outcome.end()), 6.8e-3, 1e-9);
+  far.set_node_addresses({"0", "9"});
+  EXPECT_FALSE(predict(record_of(kPingPong), torus, {.placement = far}));
+}
+
 TEST(Prediction, OfAFasterProcessor) {
   const auto found = predict(record_of(kPingPong), profile(), {.compute_scale = 0.5});
   ASSERT_TRUE(found) << found.error().text;

@@ -80,6 +80,18 @@ def test_a_placement_file_counts_as_its_notation() -> None:
     assert rows("--placement", file, "--ranks", "4") == dealt
 
 
+def test_nodes_sit_where_the_placement_says(tmp_path: Path) -> None:
+    def microseconds(address: str) -> float:
+        file = tmp_path / f"{address}.json"
+        nodes = [{"address": "0", "ranks": "0"}, {"address": address, "ranks": "1"}]
+        file.write_text(json.dumps({"schema": "haichi.placement/1", "nodes": nodes}))
+        torus = ("--set", "network=torus:8", "--set", "hop_ns=100", "--bytes", "8")
+        found = document("--placement", file, *torus, "--algorithm", "ring")
+        return found["results"][0]["worst_us"]
+
+    assert microseconds("4") - microseconds("1") == pytest.approx(0.3, abs=0.01)
+
+
 def test_the_machine_that_was_printed_can_be_read(tmp_path: Path) -> None:
     case = ("--nodes", "4", "--set", "out_gbs=1", "--set", "network=torus:2x2")
     printed = document(*case)
