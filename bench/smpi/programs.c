@@ -5,9 +5,9 @@
  *   smpirun -np N ... smpi-programs NAME STEPS
  *   smpirun -np N ... smpi-programs messages|calls SIZE...
  *
- * NAME is a program of the table at the end; every rank prints the seconds from its first call to its
- * last one. Rank 0 prints of `messages` and `calls` what ping-pongs and collective calls of
- * the SIZEs take, one line each. Buffers are shared by all ranks, so that messages move no byte. */
+ * NAME is a program of the table at the end; every rank prints the seconds from its first call to
+ * its last one. Rank 0 prints of `messages` and `calls` what ping-pongs and collective calls of the
+ * SIZEs take, one line each. Buffers are shared by all ranks, so that messages move no byte. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
@@ -69,8 +69,7 @@ static void is(void) {
       counts[r] = 16000 + 400 * ((me + r + step) % 5);
       back[r] = counts[r];
     }
-    MPI_Alltoallv(memory, counts, places, MPI_BYTE, memory, back, places, MPI_BYTE,
-                  MPI_COMM_WORLD);
+    MPI_Alltoallv(memory, counts, places, MPI_BYTE, memory, back, places, MPI_BYTE, MPI_COMM_WORLD);
     compute(1e6, step + 100);
   }
   MPI_Reduce(memory, memory + 64, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -175,8 +174,7 @@ static void hpcg(void) {
         MPI_Send(memory, sizes[i], MPI_BYTE, peers[i], 9, MPI_COMM_WORLD);
       for (int i = 0; i < count; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
       compute(20.0 * side * side * side, step + level);
-      if (level == 0)
-        MPI_Allreduce(MPI_IN_PLACE, memory, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      if (level == 0) MPI_Allreduce(MPI_IN_PLACE, memory, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
 }
 

@@ -12,6 +12,9 @@ struct Row {
 
 constexpr Call send(bool blocking, Mode mode) { return {Act::send, blocking, mode}; }
 constexpr Call plain(Act act, bool blocking = true) { return {act, blocking}; }
+constexpr Call persistent(Act makes, Mode mode = Mode::standard) {
+  return {Act::make, false, mode, Collective::barrier, true, makes};
+}
 constexpr Call of(Collective collective, bool per_peer = true) {
   return {Act::collective, true, Mode::standard, collective, per_peer};
 }
@@ -31,6 +34,13 @@ constexpr Row kRows[] = {
     {"MPI_Imrecv", plain(Act::receive, false)},
     {"MPI_Sendrecv", plain(Act::send_receive)},
     {"MPI_Sendrecv_replace", plain(Act::send_receive)},
+    {"MPI_Send_init", persistent(Act::send)},
+    {"MPI_Rsend_init", persistent(Act::send)},
+    {"MPI_Ssend_init", persistent(Act::send, Mode::synchronous)},
+    {"MPI_Bsend_init", persistent(Act::send, Mode::buffered)},
+    {"MPI_Recv_init", persistent(Act::receive)},
+    {"MPI_Start", plain(Act::start)},
+    {"MPI_Startall", plain(Act::start)},
     {"MPI_Wait", plain(Act::wait)},
     {"MPI_Waitall", plain(Act::wait)},
     {"MPI_Waitany", plain(Act::wait)},

@@ -13,6 +13,8 @@ enum class Act : uint8_t {
   send,
   receive,
   send_receive,
+  make,         ///< a persistent request: `makes` says of what
+  start,        ///< the persistent requests that it completes
   wait,         ///< for the requests that it completes
   put,          ///< bytes go to the peer, which does nothing for it
   get,          ///< and come from it
@@ -45,6 +47,7 @@ struct Call {
   Mode mode = Mode::standard;
   Collective collective = Collective::barrier;
   bool per_peer = true;  ///< bytes are to or from each single rank; else to all of them together
+  Act makes = Act::nothing;
 };
 
 /// By the call's name, with or without `_c`. Of a name that is not known: as_recorded.

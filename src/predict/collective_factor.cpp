@@ -40,7 +40,7 @@ double CollectiveFactor::of(const record::Event& event, const Members& members) 
 double CollectiveFactor::work_out(const record::Event& event, const Members& members) {
   const int ranks = members.placement.ranks(), nodes = members.placement.nodes();
   const std::string name = measurement_of(event.call);
-  const auto& curves = costs_.profile().collectives;
+  const auto& curves = profile_.collectives;
   const auto curve = std::find_if(curves.begin(), curves.end(), [&](const auto& each) {
     return each.name == name && each.ranks == ranks && each.nodes == nodes && !each.curve.empty();
   });
@@ -62,12 +62,12 @@ double CollectiveFactor::work_out(const record::Event& event, const Members& mem
   std::vector<Communicator> all(1);
   all[0].members.resize(size_t(ranks));
   std::iota(all[0].members.begin(), all[0].members.end(), 0);
-  const Costs costs(members.placement, costs_.profile(), costs_.bound());
+  const Costs costs(members.placement, profile_, bound_);
   const Job job{&members.placement, all,
                 std::vector<const record::Sequence*>(size_t(ranks), &sequence)};
   const sim::Time end = run_(job, costs);
   if (end == 0) return 1;
-  return curve->curve.at(measured_size(event, ranks), costs_.bound()) / sim::seconds(end);
+  return curve->curve.at(measured_size(event, ranks), bound_) / sim::seconds(end);
 }
 
 }  // namespace haichi::predict

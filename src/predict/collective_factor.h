@@ -23,7 +23,10 @@ class CollectiveFactor {
  public:
   /// Runs a job by itself, its collective calls as their messages take; returns its end.
   using RunAlone = std::function<sim::Time(const Job&, const Costs&)>;
-  CollectiveFactor(const Costs& costs, RunAlone run) : costs_(costs), run_(std::move(run)) {}
+  CollectiveFactor(const Costs& costs, RunAlone run)
+      : profile_(costs.profile()), bound_(costs.bound()), run_(std::move(run)) {
+    profile_.machine.seats.clear();  // those of all nodes; a communicator may have some
+  }
 
   /// 1 if the call was not measured with as many ranks and nodes; a note then says so, once for
   /// each function. `event` is as it was recorded.
@@ -33,7 +36,8 @@ class CollectiveFactor {
  private:
   double work_out(const record::Event& event, const Members& members);
 
-  const Costs& costs_;
+  machine::Profile profile_;
+  const machine::Bound bound_;
   const RunAlone run_;
   std::map<std::tuple<std::string, int64_t, int, int>, double> known_;
   std::map<std::string, bool> told_;

@@ -13,6 +13,7 @@
 #include "predict/meetings.h"
 #include "predict/strand.h"
 #include "predict/traffic.h"
+#include "predict/waits.h"
 #include "sim/event_queue.h"
 
 namespace haichi::predict {
@@ -35,13 +36,14 @@ class Run : Traffic::Listener {
         options_(options),
         traffic_(*job.placement, network, paths_, *this),
         meetings_(job.communicators, *job.placement),
+        books_(job),
+        waits_(traffic_, books_, keys_, paths_, options.path),
         factors_(costs,
                  [](const Job& alone, const Costs& its) {
                    const auto outcome =
                        predict::run(alone, its, {.path = false, .as_measured = false});
                    return outcome ? outcome->end() : 0;
                  }),
-        books_(job),
         known_factors_(job.sequences.size()),
         events_(job.sequences.size()) {
     for (size_t r = 0; r < job.sequences.size(); ++r) {
@@ -89,6 +91,12 @@ class Run : Traffic::Listener {
         return begin(number);
       case Phase::inject:
         return inject(number);
+      case Phase::start:
+        start(strand);
+        return true;
+      case Phase::inject_start:
+        inject_start(strand);
+        return true;
       case Phase::enter:
         return enter(number);
       case Phase::step:
@@ -166,6 +174,16 @@ class Run : Traffic::Listener {
       case Act::put:
       case Act::get:
         return event.peer < 0 || prepare(strand, event);
+      case Act::make:
+        if (event.request < 0) return true;
+        if (size_t(event.request) >= strand.persistent.size())
+          strand.persistent.resize(size_t(event.request) + 1, -1);
+        strand.persistent[size_t(event.request)] = strand.event;
+        return true;
+      case Act::start:
+        strand.started = 0;
+        strand.phase = Phase::start;
+        return true;
       case Act::wait:
         for (const int slot : event.completes) take_slot(strand, slot);
         return wait(number, Phase::finish);
@@ -248,6 +266,48 @@ class Run : Traffic::Listener {
     return wait(number, Phase::finish);
   }
 
+  // The event that made the persistent request whose turn it is to be started, or null.
+  const Event* made(const Strand& strand) const {
+    const int slot = event_of(strand).completes[strand.started];
+    if (slot < 0 || size_t(slot) >= strand.persistent.size()) return nullptr;
+    const int event = strand.persistent[size_t(slot)];
+    if (event < 0) return nullptr;
+    const Event& its = job_.sequences[size_t(strand.rank)]->events[size_t(event)];
+    return its.peer == -1 || its.peer >= job_.placement->ranks() ? nullptr : &its;
+  }
+
+  void start(Strand& strand) {
+    for (; strand.started < event_of(strand).completes.size(); ++strand.started) {
+      const Event* const its = made(strand);
+      if (its == nullptr) continue;
+      if (call_of(its->call).makes == Act::receive) {
+        const int32_t request =
+            traffic_.receive(now_, strand.rank, {its->comm, its->peer, its->tag}, keep(strand));
+        put_slot(strand, its->request, request);
+        continue;
+      }
+      const Way way = costs_.way(strand.rank, its->peer);
+      spend(strand, costs_.message(way, std::max<int64_t>(0, its->bytes)).send, strand.function,
+            int(way));
+      strand.phase = Phase::inject_start;
+      return;
+    }
+    strand.phase = Phase::finish;
+  }
+
+  void inject_start(Strand& strand) {
+    const Event& its = *made(strand);
+    const Way way = costs_.way(strand.rank, its.peer);
+    const int64_t bytes = std::max<int64_t>(0, its.bytes);
+    const int32_t request = traffic_.send(now_,
+                                          {strand.rank, its.peer, bytes, call_of(its.call).mode,
+                                           costs_.message(way, bytes), way, keep(strand)},
+                                          {its.comm, strand.rank, std::max(0, its.tag)});
+    put_slot(strand, its.request, request);
+    ++strand.started;
+    strand.phase = Phase::start;
+  }
+
   void put_slot(Strand& strand, int slot, int32_t request) {
     if (slot < 0) {
       if (request >= 0) traffic_.release(request);
@@ -280,7 +340,7 @@ class Run : Traffic::Listener {
     }
     strand.waits_now = strand.pending > 0;
     if (strand.waits_now) return false;
-    resolve(strand);
+    waits_.resolve(strand);
     return true;
   }
 
@@ -289,78 +349,9 @@ class Run : Traffic::Listener {
     Strand& strand = strands_[size_t(waiter)];
     if (--strand.pending > 0) return;
     strand.waits_now = false;
-    resolve(strand);
+    waits_.resolve(strand);
     events_.set(uint32_t(waiter), std::max(now_, strand.clock));
   }
-
-  // All that the strand waited for is complete: sets its clock, and asks what it was that it waited
-  // for last.
-  void resolve(Strand& strand) {
-    strand.phase = strand.after;
-    if (strand.waits.empty()) return;
-    if (strand.waits.size() > 1)
-      std::sort(strand.waits.begin(), strand.waits.end(), [&](int32_t a, int32_t b) {
-        const Time first = traffic_.request(a).at, second = traffic_.request(b).at;
-        return first != second ? first < second : a < b;
-      });
-    Time clock = strand.clock;
-    int32_t last = -1;
-    for (const int32_t each : strand.waits) {
-      const Request& request = traffic_.request(each);
-      if (request.at > clock) {
-        clock = request.at;
-        last = each;
-      }
-      clock += request.work;
-    }
-    if (last >= 0)
-      follow(strand, traffic_.request(last), clock);
-    else
-      spend(strand, clock - strand.clock, strand.function, place_of(strand.waits.back()));
-    strand.clock = clock;
-    for (const int32_t each : strand.waits) traffic_.release(each);
-    strand.waits.clear();
-  }
-
-  int place_of(int32_t request) {
-    const int32_t message = traffic_.request(request).message;
-    return message < 0 ? PathKeys::kNoPlace : int(traffic_.message(message).way);
-  }
-
-  // The strand goes on at `clock` because of that request.
-  void follow(Strand& strand, const Request& request, Time clock) {
-    if (request.message < 0) {
-      follow_collective(strand, request, clock);
-      return;
-    }
-    const Message& message = traffic_.message(request.message);
-    const bool receives = request.side == Request::Side::receives;
-    const bool by_other = message.by_sender() == receives && !message.one_sided;
-    if (by_other && !in_collective(strand)) {
-      const Time late = std::clamp<Time>(message.began() - strand.clock, 0, clock - strand.clock);
-      strand.waiting += late;
-      const int other = receives ? message.source : message.target;
-      books_.ranks[size_t(other)].caused += late;
-    }
-    if (!options_.path) return;
-    const int32_t kept = receives ? message.sender_path : message.receiver_path;
-    const size_t key = keys_.key(strand.function, int(message.way));
-    Time since = strand.clock;
-    if (by_other && kept >= 0) {
-      strand.path = paths_.at(kept);
-      since = message.began();
-    }
-    strand.path.add(key, {clock - since, 1, message.bytes});
-  }
-
-  void follow_collective(Strand& strand, const Request& request, Time clock) {
-    if (!options_.path) return;
-    if (request.path >= 0) strand.path = paths_.at(request.path);
-    const Time since = request.path >= 0 ? request.at : strand.clock;
-    strand.path.add(keys_.key(strand.function, PathKeys::kNoPlace), {clock - since, 0, 0});
-  }
-
-  static bool in_collective(const Strand& strand) { return strand.schedule != nullptr; }
 
   // --- collective calls ------------------------------------------------------------------------
 
@@ -539,8 +530,9 @@ class Run : Traffic::Listener {
   PathKeys keys_;
   Traffic traffic_;
   Meetings meetings_;
-  CollectiveFactor factors_;
   Books books_;
+  Waits waits_;
+  CollectiveFactor factors_;
   std::vector<std::vector<double>> known_factors_;  // by rank and event
   std::vector<Strand> strands_;                     // the ranks first
   std::vector<uint32_t> free_strands_;

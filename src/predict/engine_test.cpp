@@ -237,6 +237,22 @@ TEST(PredictEngine, ANonblockingCollectiveCallGoesOnBesideTheRank) {
       ElementsAre(2500, 1000));
 }
 
+TEST(PredictEngine, PersistentRequestsAreStarted) {
+  const auto both = [](int peer) {
+    Event start = call("MPI_Startall");
+    start.completes = {0, 1};
+    Sequence sequence = once({slot(call("MPI_Send_init", peer, 500, 4), 0),
+                              slot(call("MPI_Recv_init", peer, 500, 4), 1), start, wait({0, 1})});
+    sequence.program = {{0, 1, {}}, {1, 1, {}}, {-1, 3, {{2, 1, {}}, {3, 1, {}}}}};
+    return sequence;
+  };
+  EXPECT_THAT(ends(placement::block(2, 1), {both(1), both(0)}), ElementsAre(4500, 4500));
+  // Nobody made what is started.
+  Event start = call("MPI_Start");
+  start.completes = {7};
+  EXPECT_THAT(ends(placement::block(1, 1), {once({start})}), ElementsAre(0));
+}
+
 TEST(PredictEngine, PutsAreThereBehindAFence) {
   const auto placement = placement::block(2, 1);
   const Sequence both = once({call("MPI_Put", 1, 5000), call("MPI_Win_fence")});

@@ -18,14 +18,16 @@ namespace haichi::predict {
 
 struct Strand {
   enum class Phase : uint8_t {
-    fetch,        ///< the next event
-    begin,        ///< its call
-    inject,       ///< its message
-    enter,        ///< its collective call
-    step,         ///< of that
-    inject_step,  ///< its message
-    leave,        ///< the collective call is over
-    finish,       ///< the call is over
+    fetch,         ///< the next event
+    begin,         ///< its call
+    inject,        ///< its message
+    start,         ///< the next of its persistent requests
+    inject_start,  ///< the message of that
+    enter,         ///< its collective call
+    step,          ///< of that
+    inject_step,   ///< its message
+    leave,         ///< the collective call is over
+    finish,        ///< the call is over
     ended,
     halted,  ///< what comes makes no sense
   };
@@ -59,6 +61,8 @@ struct Strand {
   int32_t request = -1;  ///< that its end completes, of a strand beside
 
   std::vector<int32_t> slots;      ///< requests by slot; -1: nothing to wait for
+  std::vector<int> persistent;     ///< by slot the event that made it; -1: none
+  size_t started = 0;              ///< of the requests that the call in hand starts
   std::vector<int32_t> one_sided;  ///< puts and gets under way
 };
 
