@@ -52,10 +52,10 @@ class FoldStack {
 
  private:
   static constexpr std::array<uint32_t, 4> kGrams{1, 8, 64, 512};
-  // Of the longer ones it does to mark every s-th item, and to look for them s times in a row of s
-  // * s items: one of those is as far from a mark as a body is long. A loop is found that much
-  // later.
-  static constexpr std::array<uint32_t, kGrams.size()> kStrides{1, 2, 8, 8};
+  // Powers of two. Of the longer ones every s-th item is marked, and they are looked for s times in
+  // a row of s * s items, one of which is as far from a mark as a body is long. So a loop is found
+  // a little later.
+  static constexpr std::array<uint32_t, kGrams.size()> kStrides{1, 4, 8, 8};
 
   // An item among those whose last kGrams[level] items may be alike: the older next one.
   struct Mark {
@@ -74,10 +74,10 @@ class FoldStack {
   void rehash(Item& loop);
 
   static bool is_marked(uint32_t i, size_t level) {
-    return kGrams[level] <= i + 1 && i % kStrides[level] == 0;
+    return kGrams[level] <= i + 1 && (i & (kStrides[level] - 1)) == 0;
   }
   static bool is_looked_for(uint32_t i, size_t level) {
-    return 2 * kGrams[level] <= i + 1 && i / kStrides[level] % kStrides[level] == 0;
+    return 2 * kGrams[level] <= i + 1 && (i / kStrides[level] & (kStrides[level] - 1)) == 0;
   }
 
   void push(uint32_t item);
