@@ -13,6 +13,9 @@ class Kind(Enum):
     RECEIVE = auto()  # a message in, the call returns when it is there
     SEND_BEGUN = auto()  # a message out, something else waits for it
     RECEIVE_BEGUN = auto()  # a message in, something else waits for it
+    SEND_KEPT = auto()  # a message out, each time that its request is started
+    RECEIVE_KEPT = auto()  # a message in, each time that its request is started
+    START = auto()  # begins what the last two describe
     BOTH = auto()  # a message out and one in
     WAIT = auto()  # completes what others began; their messages have the time
     POLL = auto()  # looks whether something is there: waiting
@@ -32,7 +35,18 @@ class Kind(Enum):
 
 
 MESSAGES = frozenset(
-    {Kind.SEND, Kind.RECEIVE, Kind.SEND_BEGUN, Kind.RECEIVE_BEGUN, Kind.BOTH, Kind.WAIT, Kind.POLL}
+    {
+        Kind.SEND,
+        Kind.RECEIVE,
+        Kind.SEND_BEGUN,
+        Kind.RECEIVE_BEGUN,
+        Kind.SEND_KEPT,
+        Kind.RECEIVE_KEPT,
+        Kind.START,
+        Kind.BOTH,
+        Kind.WAIT,
+        Kind.POLL,
+    }
 )
 _TABLE: dict[str, Kind] = {
     **dict.fromkeys(("Send", "Ssend", "Bsend", "Rsend"), Kind.SEND),
@@ -42,6 +56,9 @@ _TABLE: dict[str, Kind] = {
     **dict.fromkeys(
         ("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"), Kind.BOTH
     ),
+    **dict.fromkeys(("Send_init", "Ssend_init", "Bsend_init", "Rsend_init"), Kind.SEND_KEPT),
+    "Recv_init": Kind.RECEIVE_KEPT,
+    **dict.fromkeys(("Start", "Startall"), Kind.START),
     **dict.fromkeys(("Wait", "Waitall", "Waitany", "Waitsome"), Kind.WAIT),
     **dict.fromkeys(
         ("Test", "Testall", "Testany", "Testsome", "Probe", "Iprobe", "Mprobe", "Improbe"),
@@ -72,7 +89,7 @@ _MAKERS = re.compile(
     r"Comm_(dup\w*|idup\w*|split\w*|create\w*|free|spawn\w*|accept|connect|disconnect)|"
     r"(Cart|Graph|Dist_graph)_(create\w*|sub)|Intercomm_\w+|Win_(create|allocate|free)\w*|"
     r"File_(set_view|set_size|preallocate|sync|set_info|set_atomicity|seek_shared|delete)|"
-    r"Startall|Start|P(send|recv)_init|Pready\w*|Parrived|\w+_init"
+    r"P(send|recv)_init|Pready\w*|Parrived|\w+_init"
 )
 
 

@@ -78,7 +78,7 @@ def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
     }
     for key in record.keys:
         kind, size = kind_of(key.name), key.call.bytes or 0
-        if kind in (Kind.LOCAL, Kind.WAIT, Kind.POLL, Kind.SYNCHRONISE):
+        if kind in (Kind.LOCAL, Kind.WAIT, Kind.POLL, Kind.SYNCHRONISE, Kind.START):
             continue
         if kind in MESSAGES:
             names = _of_messages(size, both=kind is Kind.BOTH or _begun(record))
@@ -104,7 +104,8 @@ def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
 def _begun(record: Record) -> bool:
     """Whether messages go both ways at once."""
     kinds = {kind_of(key.name) for key in record.keys}
-    return Kind.RECEIVE_BEGUN in kinds and bool(kinds & {Kind.SEND, Kind.SEND_BEGUN})
+    received = kinds & {Kind.RECEIVE_BEGUN, Kind.RECEIVE_KEPT}
+    return bool(received and kinds & {Kind.SEND, Kind.SEND_BEGUN, Kind.SEND_KEPT})
 
 
 def _of_messages(size: int, *, both: bool) -> list[str]:

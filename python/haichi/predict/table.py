@@ -85,6 +85,21 @@ class RankNeed:
         return span
 
 
+STARTED = {Kind.SEND_KEPT: Kind.SEND_BEGUN, Kind.RECEIVE_KEPT: Kind.RECEIVE_BEGUN}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Requests of a rank that are started again and again."""
+
+    function: str
+    kind: Kind
+    place: str
+    size: int
+    requests: int
+    message: Message
+
+
 @dataclass
 class Table:
     """A record times a machine."""
@@ -97,6 +112,7 @@ class Table:
     notes: dict[str, None] = field(default_factory=dict)
     _messages: dict[tuple[str, int], Message | None] = field(default_factory=dict)
 
+    _kept: dict[int, list[Kept]] = field(default_factory=lambda: defaultdict(list))
     _filled: dict[int, float] = field(default_factory=dict)
     """Of each rank: which share of the room that its receives offered was filled."""
 
@@ -125,6 +141,8 @@ class Table:
         others = begun not in ("", "mixed") and kind_of(begun) not in MESSAGES
         if kind in (Kind.WAIT, Kind.POLL) and others:
             self._waited_for(key, begun)
+        elif kind is Kind.START:
+            self._start(key, begun)
         elif kind in MESSAGES:
             self._add_message(key, kind)
         elif kind is Kind.LOCAL:
@@ -155,16 +173,35 @@ class Table:
         part = self._part(MESSAGE_PART, None, "")
         part.recorded += key.total_s
         if each:
-            part.calls += key.count
+            part.calls += key.count if kind not in STARTED else 0
             part.curves[each.curve] = None
             self._note(each.note)
         for rank in key.ranks:
             need = self.ranks[rank]
             need.recorded += key.call.total_s
-            if each:
+            if kind in STARTED and each:
+                kept = Kept(key.name, STARTED[kind], place, size, key.call.count, each)
+                self._kept[rank].append(kept)
+            elif each:
                 need.piles[place].add(kind, key.call.count, each)
             if kind in (Kind.WAIT, Kind.BOTH):
                 need.waits += key.call.count
+
+    def _start(self, key: Key, begun: str) -> None:
+        """Messages of requests that are kept: those whose bytes together are what was started."""
+        chosen = {rank: _started(self._kept[rank], key, begun) for rank in key.ranks}
+        if not all(chosen.values()):
+            self._lack(key, key.name, key.count)
+            return
+        part = self._part(MESSAGE_PART, None, "")
+        part.recorded += key.total_s
+        for rank, kept in chosen.items():
+            need = self.ranks[rank]
+            need.recorded += key.call.total_s
+            for each in kept:
+                count = key.call.count * (1 if key.name == "Start" else each.requests)
+                part.calls += count
+                need.piles[each.place].add(each.kind, count, each.message)
 
     def _message(self, place: str, size: int) -> Message | None:
         if (place, size) not in self._messages:
@@ -213,6 +250,15 @@ class Table:
     def _note(self, note: str) -> None:
         if note:
             self.notes[note] = None
+
+
+def _started(kept: list[Kept], key: Key, begun: str) -> list[Kept]:
+    """Which of a rank's requests a call starts; none if that is not clear."""
+    own = [each for each in kept if begun in ("", "mixed", each.function)]
+    size = key.call.bytes or 0
+    if key.name == "Start":
+        return [each for each in own if each.size == size][:1]
+    return own if sum(each.size * each.requests for each in own) == size else []
 
 
 def filled(record: Record) -> dict[int, float]:

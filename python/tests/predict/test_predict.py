@@ -214,6 +214,41 @@ def test_many_messages_for_each_wait_share_a_latency(tmp_path: Path, known: Path
     assert high == pytest.approx(600 * (100 * 1e-8 + 1e-5))
 
 
+@pytest.mark.parametrize("started", [2000, 3000])
+def test_requests_that_are_kept(tmp_path: Path, known: Path, started: int) -> None:
+    """Started together, where their bytes are what was started; else it is not clear which were."""
+    each = {"bytes": 1000, "comm": 0, "place": "network"}
+    record = write_record(
+        tmp_path,
+        recorded.call("0-1", "MPI_Startall", 100, 0.1, bytes=started, **{"for": "mixed"}),
+        recorded.call("0-1", "MPI_Waitall", 100, 0.1, bytes=2000, **{"for": "mixed"}),
+        recorded.call("0-1", "MPI_Send_init", 1, 1e-6, **each),
+        recorded.call("0-1", "MPI_Recv_init", 1, 1e-6, **each),
+    )
+    made = predicted(record, known)
+    if started == 2000:
+        alone = 1e-5 + 1e-5
+        low, high = span(made["by_rank"][0]["communication"])
+        assert (low, high) == pytest.approx((100 * alone, 100 * alone))
+        assert made["unknown"] == []
+    else:
+        assert [each["name"] for each in made["unknown"]] == ["Startall"]
+
+
+def test_one_request_of_a_size_is_started(tmp_path: Path, known: Path) -> None:
+    each = {"comm": 0, "place": "network"}
+    record = write_record(
+        tmp_path,
+        recorded.call("0", "MPI_Recv_init", 3, 1e-6, bytes=1000, **each),
+        recorded.call("0", "MPI_Recv_init", 1, 1e-6, bytes=50, **each),
+        recorded.call("0", "MPI_Start", 100, 0.1, bytes=1000, **{"for": "MPI_Recv_init"}),
+        recorded.call("0", "MPI_Wait", 100, 0.1, bytes=1000, **{"for": "MPI_Recv_init"}),
+    )
+    assert span(predicted(record, known)["by_rank"][0]["communication"])[1] == pytest.approx(
+        100 * (1e-5 + 1e-5)
+    )
+
+
 def test_a_receive_is_as_long_as_what_came(tmp_path: Path, known: Path) -> None:
     """A receive that is begun offers room; what filled it the traffic tells."""
     receives = recorded.call("1", "MPI_Irecv", 10, 0.1, bytes=50_000, comm=0, place="network")
