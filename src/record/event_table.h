@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "record/fold.h"
+#include "record/event_key.h"
 #include "record/lazy_array.h"
 
 namespace haichi::record {

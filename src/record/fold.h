@@ -7,19 +7,10 @@
 #include <span>
 #include <string>
 
+#include "record/event_key.h"
 #include "record/sequence.h"
 
 namespace haichi::record {
-
-/// An event as a recorder has it: numbers only, so that handing it over asks for no memory. What
-/// they mean is said at Event.
-struct EventKey {
-  int call = 0;  ///< the recorder's own number of the function
-  int comm = -1, peer = -1, tag = 0, root = -1, request = -1, from = -1, from_tag = 0;
-  int file = -1, window = -1;
-  int64_t bytes = -1, from_bytes = -1, received = -1;
-  std::span<const int> completes;
-};
 
 /// Folds a stream of events into a program of loops, online.
 ///
