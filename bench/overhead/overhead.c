@@ -7,6 +7,7 @@
  * overhead waits        the same of one MPI_Wait for nothing, which programs make by the million
  * overhead writes FILE  the same of one MPI_File_write_at_all of 64 KiB a rank in pieces that
  *                       interleave, on all ranks: the first batch is of calls that a report lists
+ * overhead sends        the same of one MPI_Send of 8 bytes to nobody
  * overhead init         seconds of MPI_Init on the slowest rank
  *
  * MPI_File_get_view is intercepted, does next to nothing in an MPI library, and nothing is left
@@ -94,6 +95,16 @@ static void measure_waits(void) {
   }
 }
 
+static void measure_sends(void) {
+  double value = 0;
+  for (int batch = 0; batch < BATCHES; ++batch) {
+    double begin = now();
+    for (int i = 0; i < CALLS; ++i)
+      MPI_Send(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    printf("%.2f\n", (now() - begin) * 1e9 / CALLS);
+  }
+}
+
 int main(int argc, char** argv) {
   int rank, failed = 0;
   double slowest = 0, begin = now();
@@ -108,13 +119,15 @@ int main(int argc, char** argv) {
     failed = measure_writes(argv[2], rank);
   } else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
     if (rank == 0) measure_waits();
+  } else if (argc == 2 && strcmp(argv[1], "sends") == 0) {
+    if (rank == 0) measure_sends();
   } else if (argc == 2 && strcmp(argv[1], "init") == 0) {
     MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%.6f\n", slowest);
   } else {
     fprintf(stderr,
             "usage: overhead calls FILE | overhead reads FILE | overhead writes FILE | overhead "
-            "waits | overhead init\n");
+            "waits | overhead sends | overhead init\n");
     failed = 2;
   }
   MPI_Finalize();

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures what haichi costs a program that it does nothing for, beside the figures wanted.
 
-Four costs: of a call that is passed through to the MPI library (wanted: under 100 ns more than
-without haichi), of a wait (under 50 ns more), of a collective read of a file that haichi hands back
-(under 1 us more) and of MPI_Init on 4 ranks (wanted: at most 5 ms more). The variants run in turn,
+Of a call that is passed through to the MPI library (wanted: under 100 ns more than without haichi),
+of a wait (under 50 ns more), of a collective read of a file that haichi hands back (under 1 us
+more), of MPI_Init on 4 ranks (wanted: at most 5 ms more), and of a send that is recorded (under 100
+ns more, with the order of calls under 200). The variants run in turn,
 repetition by repetition, so that what else the machine does falls on all of them. Figures are
 medians with the quartiles; what a variant costs more is the median of the differences within each
 repetition, and where their quartiles lie on both sides of the limit nothing is claimed. Exit code
@@ -27,6 +28,8 @@ from haichi.figures import script
 CALL_LIMIT_NS = 100.0
 WAIT_LIMIT_NS = 50.0
 READ_LIMIT_NS = 1000.0
+RECORD_LIMIT_NS = 100.0
+SEQUENCE_LIMIT_NS = 200.0
 INIT_LIMIT_S = 0.005
 INIT_RANKS = 4
 
@@ -35,6 +38,15 @@ VARIANTS: dict[str, dict[str, str]] = {
     "stock": {},
     "haichi": {"LD_PRELOAD": "{shim}"},
     "HAICHI_DISABLE=1": {"LD_PRELOAD": "{shim}", "HAICHI_DISABLE": "1"},
+}
+# Of a program that is recorded; the recorder's path and the record's are put in.
+RECORDED: dict[str, dict[str, str]] = {
+    "stock": {},
+    "--record": {"LD_PRELOAD": "{recorder}", "HAICHI_RECORD": "{record}"},
+}
+IN_ORDER: dict[str, dict[str, str]] = {
+    "stock": {},
+    "--sequence": {**RECORDED["--record"], "HAICHI_RECORD_SEQUENCE": "1"},
 }
 
 
@@ -57,28 +69,43 @@ class Cost:
     @property
     def verdict(self) -> str:
         """Whether haichi keeps the limit, as far as the samples tell."""
-        low, middle, high = self.more("haichi")
+        judged = next(variant for variant in self.samples if variant != "stock")
+        low, middle, high = self.more(judged)
         if low <= self.limit < high:
             return "not decided: the quartiles lie on both sides of it"
         return "reached" if middle <= self.limit else "NOT reached"
 
 
-def numbers(found: mpi.Mpi, ranks: int, variant: str, words: list[str]) -> list[float]:
+def numbers(
+    found: mpi.Mpi,
+    ranks: int,
+    variant: str,
+    words: list[str],
+    settings: dict[str, str],
+    record: str,
+) -> list[float]:
     """Runs the program once and returns the numbers it printed."""
-    shim = script.shim(found)
-    env = {key: value.format(shim=shim) for key, value in VARIANTS[variant].items()}
+    paths = {"shim": script.shim(found), "recorder": script.recorder(found), "record": record}
+    env = {key: value.format(**paths) for key, value in settings.items()}
     return script.numbers(found, ranks, "overhead", words, env, variant)
 
 
 def measure(found: mpi.Mpi, repetitions: int) -> list[Cost]:
     """All costs under one MPI."""
 
-    def cost(what: str, limit: float, words: list[str]) -> Cost:
+    def cost(
+        what: str,
+        limit: float,
+        words: list[str],
+        variants: dict[str, dict[str, str]] = VARIANTS,
+    ) -> Cost:
         ranks, unit = (INIT_RANKS, "s") if words == ["init"] else (1, "ns")
         samples = script.interleave(
-            VARIANTS,
+            variants,
             repetitions,
-            lambda variant: statistics.median(numbers(found, ranks, variant, words)),
+            lambda variant: statistics.median(
+                numbers(found, ranks, variant, words, variants[variant], f"{folder}/record")
+            ),
         )
         return Cost(what, found.label, ranks, unit, limit, samples)
 
@@ -89,6 +116,8 @@ def measure(found: mpi.Mpi, repetitions: int) -> list[Cost]:
             cost("a wait for a request", WAIT_LIMIT_NS, ["waits"]),
             cost("a read of a file handed back", READ_LIMIT_NS, ["reads", file]),
             cost("MPI_Init", INIT_LIMIT_S, ["init"]),
+            cost("a send that is recorded", RECORD_LIMIT_NS, ["sends"], RECORDED),
+            cost("and the order of calls", SEQUENCE_LIMIT_NS, ["sends"], IN_ORDER),
         ]
 
 

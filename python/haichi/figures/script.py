@@ -32,6 +32,11 @@ def shim(found: mpi.Mpi) -> Path:
     return library(f"libhaichi-{found.family}.so")
 
 
+def recorder(found: mpi.Mpi) -> Path:
+    """haichi's recorder for that MPI."""
+    return library(f"libhaichi-record-{found.family}.so")
+
+
 def numbers(
     found: mpi.Mpi,
     ranks: int,
