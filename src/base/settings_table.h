@@ -158,6 +158,14 @@ inline constexpr Setting kSettings[] = {
     {"record.file", "HAICHI_RECORD", "", Setting::Kind::path, "", "",
      "File to write the record of the program's MPI calls to (haichi.record/1) at MPI_Finalize; %j "
      "is the job's id, or else the process id of rank 0. `haichi run --record` sets it."},
+    {"record.keep", "HAICHI_RECORD_KEEP", "", Setting::Kind::flag, "1", "",
+     "1 keeps what each rank records in a file beside record.file until that is written, so that a "
+     "record can be made of it when the job is killed."},
+    {"record.sequence", "HAICHI_RECORD_SEQUENCE", "", Setting::Kind::flag, "0", "",
+     "1 records the order of calls too, with loops folded."},
+    {"record.sync", "HAICHI_RECORD_SYNC", "", Setting::Kind::flag, "0", "",
+     "1 has the ranks of a communicator wait for one another before each blocking collective, to "
+     "tell waiting from what the collective takes."},
     {"report.bytes", "HAICHI_REPORT_BYTES", "", Setting::Kind::bytes, "1M", "",
      "Most bytes of a report, and of the logs of all nodes until it is written; what has no room "
      "is "

@@ -32,6 +32,7 @@ int where_command(Invocation invocation);
 int measure_command(Invocation invocation);
 int replay_command(Invocation invocation);
 int config_command(Invocation invocation);
+int merge_records_command(Invocation invocation);
 int simulate_command(Invocation invocation);
 /// What `haichi predict --by sequence` starts.
 int predict_sequence_command(Invocation invocation);

@@ -48,6 +48,7 @@ int dispatch(std::string_view command, Invocation invocation) {
   if (command == "read-goal") return read_goal_command(std::move(invocation));
   if (command == "merge-logs") return merge_logs_command(std::move(invocation));
   if (command == "map") return map_command(std::move(invocation));
+  if (command == "merge-records") return merge_records_command(std::move(invocation));
   invocation.words.insert(invocation.words.begin(), std::string(command));
   return other_command(std::move(invocation));
 }

@@ -22,6 +22,8 @@ struct RunOptions {
   std::string record;
   bool records = false;  ///< into `record`, or a file with a name of haichi's
   std::vector<std::string> assignments;
+  bool sequence = false;
+  bool sync = false;
   bool observe = false;
   bool verbose = false;
 };
@@ -37,6 +39,11 @@ const CLI::Option* add_options(CLI::App& app, RunOptions& options) {
              "Record the program's MPI calls, into this file or haichi-record-PROGRAM-JOB.jsonl "
              "(HAICHI_RECORD)")
           ->type_name("[=FILE]");
+  app.add_flag("--sequence", options.sequence,
+               "With --record: the order of calls too (--set record.sequence=1)");
+  app.add_flag("--sync", options.sync,
+               "With --record: wait for all ranks before each blocking collective, to tell waiting "
+               "from what it takes (--set record.sync=1)");
   app.add_flag("--observe", options.observe,
                "Leave everything to the MPI library, and report what its collective file accesses "
                "took (--set io.enable=observe --set collectives.enable=off)");
@@ -123,6 +130,9 @@ int run_command(Invocation invocation) {
     options.assignments.push_back("record.file=" + (options.record.empty()
                                                         ? record_name(invocation.words[0])
                                                         : options.record));
+
+  if (options.sequence) options.assignments.push_back("record.sequence=1");
+  if (options.sync) options.assignments.push_back("record.sync=1");
 
   const auto path = find_program(invocation.words[0], invocation.environment);
   if (!path)

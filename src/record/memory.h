@@ -16,7 +16,8 @@ class Memory {
  public:
   /// No file: lost with the process.
   explicit Memory(size_t most);
-  /// `fd` is an empty regular file, which this owns; -1 is none.
+  /// `fd` is an empty regular file, which this owns; -1 is none. A program that closes descriptors
+  /// that it has not opened may have another file under the number: that one is left alone.
   Memory(size_t most, int fd);
   ~Memory();
   Memory(const Memory&) = delete;
@@ -41,11 +42,13 @@ class Memory {
   static constexpr size_t kPiece = 65536;  // no page is larger
 
   bool add_piece(size_t piece);
+  bool is_ours() const;
   bool from_file(size_t begin);
 
   const size_t pieces_;
   std::byte* data_ = nullptr;
   const int fd_;
+  uint64_t device_ = 0, inode_ = 0;  // of the file
   std::string why_not_;
   std::vector<bool> usable_;  // of each piece
 };

@@ -33,11 +33,12 @@ struct Head {
 static_assert(sizeof(Head) <= 256);
 
 /// The calls of one key.
-struct alignas(32) Entry {
+struct Entry {
   Key key;
   int64_t count;
   int64_t first_ns, total_ns, least_ns, most_ns, wait_ns;
   uint32_t histogram[kBuckets];
+  uint32_t unused[3];
 };
 static_assert(sizeof(Entry) == 736);
 

@@ -34,8 +34,10 @@ void Recording::add(const Call& call) {
     if (function < Key::kMixed) definitions_->add_function(function, names_[function]);
 }
 
-void Recording::begin(uint64_t request, Begun& begun) {
-  if (!requests_.add(request, begun)) ++head_->requests_lost;
+bool Recording::begin(uint64_t request, Begun& begun) {
+  const bool followed = requests_.add(request, begun);
+  if (!followed) ++head_->requests_lost;
+  return followed;
 }
 
 void Recording::finish(int64_t now_ns, int64_t cpu_ns) {

@@ -43,8 +43,8 @@ class Recording {
   void add(const Call& call);
   Definitions& definitions() { return *definitions_; }
   Requests& requests() { return requests_; }
-  /// Follows a request that `begun` tells of.
-  void begin(uint64_t request, Begun& begun);
+  /// Follows a request that `begun` tells of, and gives it a slot. False if there is no room.
+  bool begin(uint64_t request, Begun& begun);
   void sent(int peer, Way way, int64_t bytes) { traffic_->add(peer, way, bytes); }
 
   /// MPI_Finalize begins.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "record/sequence_json.h"
 
 namespace haichi::record {
 namespace {
@@ -55,6 +56,17 @@ std::string histogram_of(const Entry& entry) {
   const std::vector<uint32_t> counts(first, last);
   return fmt::format(R"({{"first":{},"counts":{}}})", first - begin,
                      list_of(counts, [](uint32_t n) { return fmt::to_string(n); }));
+}
+
+int in_record(int number, const std::vector<int32_t>& numbers) {
+  return size_t(number) < numbers.size() ? numbers[size_t(number)] : -1;
+}
+
+void renumber(Sequence& sequence, const Numbers& numbers) {
+  for (Event& event : sequence.events) {
+    event.comm = in_record(event.comm, numbers.communicators);
+    event.file = in_record(event.file, numbers.files);
+  }
 }
 
 }  // namespace
@@ -170,7 +182,7 @@ std::string PartText::traffic_line(uint32_t one_sided) const {
                      list_of(sent, [](const Sent* s) { return fmt::to_string(s->bytes); }));
 }
 
-bool PartText::write(const Numbers& numbers, const Sink& sink) const {
+bool PartText::write(const Numbers& numbers, const Sink& sink, Sequence* sequence) const {
   std::string pending = rank_line();
   for (const Entry& entry : part_.entries) {
     if (entry.count == 0) continue;  // cut off while it was made
@@ -180,6 +192,10 @@ bool PartText::write(const Numbers& numbers, const Sink& sink) const {
     pending.clear();
   }
   for (const uint32_t one_sided : {0u, 1u}) pending += traffic_line(one_sided);
+  if (sequence != nullptr) {
+    renumber(*sequence, numbers);
+    pending += sequence_line(part_.head->rank, *sequence) + "\n";
+  }
   return sink(pending);
 }
 

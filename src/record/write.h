@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "record/part.h"
+#include "record/sequence.h"
 
 namespace haichi::record {
 
@@ -38,8 +39,9 @@ class PartText {
   /// The line of the record as a whole; empty but in the part of the first rank.
   const std::string& record_line() const { return record_line_; }
   int64_t calls() const { return part_.head->calls; }
-  /// What the part has, with numbers for wanted(). False if the sink has refused.
-  bool write(const Numbers& numbers, const Sink& sink) const;
+  /// What the part has, with numbers for wanted(). `sequence`, if there is one, is of the part's
+  /// own numbers. False if the sink has refused.
+  bool write(const Numbers& numbers, const Sink& sink, Sequence* sequence = nullptr) const;
 
  private:
   struct CodeRange {

@@ -24,6 +24,7 @@
 #include "mpi/shared_text.h"
 #include "placement/formats.h"
 #include "recorder/code_objects.h"
+#include "recorder/part_files.h"
 #include "recorder/session.h"
 #include "recorder/timed_call.h"
 
@@ -81,7 +82,33 @@ json command_line() {
   return words;
 }
 
-std::string first_line(const placement::Placement& world) {
+/// What rank 0 decides for all.
+struct Wish {
+  bool syncs = false, sequences = false;
+  std::string part_folder;  ///< empty: nothing is kept beside the record
+  std::string path;         ///< empty: no record
+};
+
+Wish wish_of(const Settings& settings) {
+  Wish wish{.syncs = settings.flag("record.sync"), .sequences = settings.flag("record.sequence")};
+  wish.path = wanted_path(settings);
+  if (settings.flag("record.keep")) wish.part_folder = part_folder_of(wish.path);
+  return wish;
+}
+
+/// Rank 0's on all ranks; one without a path if the MPI library fails.
+Wish shared(const Wish& of_rank_0) {
+  std::string text;
+  if (!of_rank_0.path.empty())
+    text = fmt::format("{:d}{:d}{}{}{}", of_rank_0.syncs, of_rank_0.sequences,
+                       of_rank_0.part_folder, '\0', of_rank_0.path);
+  text = mpi::shared_text(handles().comm_world, std::move(text));
+  const size_t end = text.find('\0');
+  if (text.size() < 3 || end == text.npos) return {};
+  return {text[0] == '1', text[1] == '1', text.substr(2, end - 2), text.substr(end + 1)};
+}
+
+std::string first_line(const placement::Placement& world, const SessionParts& parts) {
   const machine::Signature here = mpi::signature_of(world);
   const json line = {{"kind", "record"},
                      {"schema", "haichi.record/1"},
@@ -96,8 +123,8 @@ std::string first_line(const placement::Placement& world) {
                        {"processor", here.processor},
                        {"cores", here.cores},
                        {"node_names", here.node_names}}},
-                     {"sync", false},
-                     {"sequence", false}};
+                     {"sync", parts.syncs},
+                     {"sequence", parts.sequences}};
   return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -108,19 +135,28 @@ MPI_Comm make_own_comm() {
   return own;
 }
 
-void begin_with(const std::string& path, const placement::Placement& world) {
-  SessionParts parts = {.path = path, .own = make_own_comm(), .ranks = world.ranks(), .fd = -1};
+void begin_with(const Wish& wish, int rank, const placement::Placement& world) {
+  SessionParts parts = {.path = wish.path,
+                        .own = make_own_comm(),
+                        .rank = rank,
+                        .ranks = world.ranks(),
+                        .fd = -1,
+                        .part_folder = wish.part_folder,
+                        .syncs = wish.syncs,
+                        .sequences = wish.sequences};
   if (parts.own == handles().comm_null) return;
-  real().Comm_rank(handles().comm_world, &parts.rank);
+  if (!parts.part_folder.empty()) parts.fd = make_part_file(parts.part_folder, rank);
   const record::Start start = {
       .rank = parts.rank, .ranks = parts.ranks, .now_ns = now_ns(), .cpu_ns = process_cpu_ns()};
   auto made = std::make_unique<Session>(std::move(parts), world, start);
   if (made->parts.rank == 0) {
-    made->record_line = first_line(world);
+    made->record_line = first_line(world, made->parts);
     made->recording.definitions().add_line(made->record_line);
   }
   for (const record::CodeObject& object : code_objects())
     made->recording.definitions().add_object(object);
+  made->communicators.made(handles().comm_world);
+  made->communicators.made(handles().comm_self);
   call_clock.start(now_ns());
   set_session(made.release());
 }
@@ -133,15 +169,14 @@ void begin_session() {
     return;
   int rank = 0;
   if (real().Comm_rank(handles().comm_world, &rank) != MPI_SUCCESS) return;
-  const std::string path =
-      mpi::shared_text(handles().comm_world, rank == 0 ? wanted_path(settings) : "");
-  if (path.empty()) return;
+  const Wish wish = shared(rank == 0 ? wish_of(settings) : Wish());
+  if (wish.path.empty()) return;
   const auto world = mpi::discover(handles().comm_world, settings.text("placement"));
   if (!world) {
     if (rank == 0) log(LogLevel::error, "{}; nothing is recorded", world.error().text);
     return;
   }
-  begin_with(path, *world);
+  begin_with(wish, rank, *world);
 }
 
 }  // namespace haichi::recorder

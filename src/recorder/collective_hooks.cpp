@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "generated/by_collective.h"
+#include "generated/real.h"
 #include "mpi/compat/handles.h"
 #include "recorder/timed_call.h"
 
@@ -126,12 +127,39 @@ const void* buffer_of(const Call& call) {
     return nullptr;
 }
 
+/// What this rank receives of a v- or w-form.
+template <class Call>
+int64_t bytes_received(Description& d, const Call& call) {
+  if constexpr (requires { call.recvtypes; })
+    return bytes_of_all(d, call.recvcounts, call.recvtypes, blocks<Call>(d, false));
+  else if constexpr (
+      requires {
+        call.recvcounts;
+        call.recvtype;
+      } && !requires { call.root; })
+    return d.bytes_of(sum(call.recvcounts, blocks<Call>(d, false)), call.recvtype);
+  else
+    return record::Key::kNoBytes;
+}
+
+/// World rank of the root; of two groups, if this rank knows it.
+int root_in_world(const Description& d, int root) {
+  if (root == MPI_ROOT) return d.comm->members.world_rank(d.comm->rank);
+  return d.world_rank(root);
+}
+
 template <class Call>
 void describe(Description& d, const Call& call) {
   d.on(call.comm);
   if (d.comm == nullptr) return;
   d.key().bytes = bytes_of(d, call);
   d.buffer(buffer_of(call));
+  if (d.session.folder) {
+    const record::Shape sent = d.key().type;
+    d.event.received = bytes_received(d, call);
+    d.key().type = sent;
+    if constexpr (requires { call.root; }) d.event.root = root_in_world(d, call.root);
+  }
   if constexpr (requires { call.request; }) {
     record::Begun begun;
     begun.persistent = std::string_view(Call::kPlainName).ends_with("_init");
@@ -139,11 +167,22 @@ void describe(Description& d, const Call& call) {
   }
 }
 
+bool all_know(recorder::Session& session, MPI_Comm comm) {
+  const std::lock_guard guard(session.recording.lock());
+  return session.communicators.all_know(comm);
+}
+
 template <class Call>
 int collective(const Call& call) {
   recorder::Session* const session = recorder::session();
   if (session == nullptr) return call.real_call();
-  return recorder::timed(*session, call, [&](Description& d) { describe(d, call); });
+  recorder::TimedCall timed(*session, Call::kNumber);
+  if constexpr (!requires { call.request; })
+    if (session->parts.syncs && all_know(*session, call.comm))
+      timed.wait([&] { real().Barrier(call.comm); });
+  const int result = timed.make([&] { return call.real_call(); });
+  timed.count(result, [&](Description& d) { describe(d, call); });
+  return result;
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ int new_communicator(const Call& call) {
     if constexpr (requires { call.request; })
       d.began(*call.request, {});  // it is no communicator before that is over
     else
-      d.session.communicators.of(new_of(call));
+      d.session.communicators.made(new_of(call));
   });
 }
 

@@ -91,8 +91,9 @@ std::string name_of(MPI_Comm comm) {
 
 std::string group_text(const char* member, const Members& members) {
   const std::string text = members.text();
-  return text.empty() ? fmt::format(R"("{}_size":{})", member, members.size())
-                      : fmt::format(R"("{}":"{}")", member, text);
+  std::string shown = fmt::format(R"("{}":"{}")", member, text);
+  if (text.empty()) shown += fmt::format(R"(,"{}_size":{})", member, members.size());
+  return shown;
 }
 
 }  // namespace
@@ -115,8 +116,8 @@ std::string Members::text() const {
   return placement::to_rank_list(ranks);
 }
 
-std::unique_ptr<Communicator> Communicators::ask(MPI_Comm comm) const {
-  auto facts = std::make_unique<Communicator>();
+std::shared_ptr<Communicator> Communicators::ask(MPI_Comm comm) const {
+  auto facts = std::make_shared<Communicator>();
   int inter = 0;
   real().Comm_rank(comm, &facts->rank);
   real().Comm_test_inter(comm, &inter);
@@ -146,7 +147,7 @@ const Communicator* Communicators::of(MPI_Comm valid) {
   const uint64_t handle = bits(valid);
   if (last_ != nullptr && handle == last_handle_) return last_;
   try {
-    std::unique_ptr<Communicator>& known = known_[handle];
+    std::shared_ptr<Communicator>& known = known_[handle];
     if (!known) {
       known = ask(valid);
       give_number(*known);
@@ -156,6 +157,23 @@ const Communicator* Communicators::of(MPI_Comm valid) {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+}
+
+std::shared_ptr<const Communicator> Communicators::shared(MPI_Comm valid) {
+  of(valid);
+  const auto known = known_.find(bits(valid));
+  return known == known_.end() ? nullptr : known->second;
+}
+
+void Communicators::made(MPI_Comm valid) {
+  const Communicator* const facts = of(valid);
+  if (facts == nullptr || facts->inter || facts->members.text().empty()) return;
+  known_[bits(valid)]->all_know = true;
+}
+
+bool Communicators::all_know(MPI_Comm comm) const {
+  const auto known = known_.find(bits(comm));
+  return known != known_.end() && known->second && known->second->all_know;
 }
 
 uint16_t Communicators::forget(MPI_Comm comm) {

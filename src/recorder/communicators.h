@@ -40,6 +40,7 @@ struct Communicator {
   uint16_t number = record::Key::kNone;
   int rank = -1;  ///< of this process
   bool inter = false;
+  bool all_know = false;           ///< an intracommunicator of this world, known since it was made
   Members members;                 ///< of the local group
   Members remote;                  ///< of an intercommunicator
   int incoming = 0, outgoing = 0;  ///< neighbours, of one with a topology
@@ -60,15 +61,22 @@ class Communicators {
   /// Of a communicator with which MPI has just carried out a call, or that it has just made. Null
   /// if there is no memory.
   const Communicator* of(MPI_Comm valid);
+  /// The same, for what outlives the handle.
+  std::shared_ptr<const Communicator> shared(MPI_Comm valid);
+  /// What a call that all its ranks made has made just now: they all know it from here on.
+  void made(MPI_Comm valid);
+  /// Whether all ranks of a communicator know it and each other, on all of them alike; no handle
+  /// that may be wrong is asked.
+  bool all_know(MPI_Comm comm) const;
   /// Before it is freed. Its number, if it was known.
   uint16_t forget(MPI_Comm comm);
 
  private:
-  std::unique_ptr<Communicator> ask(MPI_Comm comm) const;
+  std::shared_ptr<Communicator> ask(MPI_Comm comm) const;
   void give_number(Communicator& comm);
 
   record::Definitions& definitions_;
-  std::unordered_map<uint64_t, std::unique_ptr<Communicator>> known_;
+  std::unordered_map<uint64_t, std::shared_ptr<Communicator>> known_;
   std::map<std::string, std::vector<bool>> copies_;  // definition -> which copies are there
   uint64_t last_handle_ = 0;
   const Communicator* last_ = nullptr;

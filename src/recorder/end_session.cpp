@@ -11,10 +11,12 @@
 #include "base/log.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
+#include "preload/library.h"
 #include "record/record_file.h"
 #include "record/write.h"
 #include "recorder/code_objects.h"
 #include "recorder/own_messages.h"
+#include "recorder/part_files.h"
 #include "recorder/session.h"
 
 namespace haichi::recorder {
@@ -49,8 +51,8 @@ Numbers unpacked(const std::vector<int32_t>& all, const Wanted& wanted) {
 /// the last one empty.
 class Writer {
  public:
-  Writer(const Session& session, const record::PartText& own)
-      : session_(session), own_(own), messages_(session.parts.own) {}
+  Writer(const Session& session, const record::PartText& own, record::Sequence* sequence)
+      : session_(session), own_(own), sequence_(sequence), messages_(session.parts.own) {}
 
   Status write() {
     auto file = record::RecordFile::create(session_.parts.path);
@@ -59,7 +61,7 @@ class Writer {
     sink(session_.record_line + "\n");
     Numbers numbers;
     numbers_.give(own_.wanted(), numbers, sink);
-    own_.write(numbers, sink);
+    own_.write(numbers, sink, sequence_);
     for (int rank = 1; rank < session_.parts.ranks; ++rank)
       if (!take(rank, sink)) return fail(EIO, "the MPI library fails between rank 0 and {}", rank);
     if (!file_) return tl::unexpected(file.error());
@@ -87,13 +89,15 @@ class Writer {
 
   const Session& session_;
   const record::PartText& own_;
+  record::Sequence* const sequence_;
   const OwnMessages messages_;
   record::SharedNumbers numbers_;
   std::optional<record::RecordFile> file_;
   int64_t calls_ = 0;
 };
 
-void give_to_rank_0(const Session& session, const record::PartText& own) {
+void give_to_rank_0(const Session& session, const record::PartText& own,
+                    record::Sequence* sequence) {
   const OwnMessages messages(session.parts.own);
   std::string word;
   if (!messages.receive(0, word) || !messages.send(0, record::to_text(own.wanted()))) return;
@@ -101,23 +105,47 @@ void give_to_rank_0(const Session& session, const record::PartText& own) {
   std::vector<int32_t> numbers(wanted.communicators.size() + wanted.files.size() +
                                wanted.sites.size());
   if (!messages.receive(0, numbers)) return;
-  own.write(unpacked(numbers, wanted),
-            [&](std::string_view lines) { return lines.empty() || messages.send(0, lines); });
+  const record::Sink sink = [&](std::string_view lines) {
+    return lines.empty() || messages.send(0, lines);
+  };
+  own.write(unpacked(numbers, wanted), sink, sequence);
   const int32_t calls[2] = {int32_t(own.calls() >> 31), int32_t(own.calls() & INT32_MAX)};
   if (messages.send(0, std::string_view())) messages.send(0, calls);
 }
 
+/// The order of this rank's calls, if it was wanted.
+std::optional<record::Sequence> sequence_of(const Session& session) {
+  if (!session.folder) return std::nullopt;
+  std::vector<std::string> names;
+  for (const char* const* name = preload::function_names; *name != nullptr; ++name)
+    names.emplace_back(*name);
+  return session.folder->sequence(names);
+}
+
+void tell_of_failure(const SessionParts& parts, const std::string& why) {
+  const std::string instead =
+      parts.part_folder.empty()
+          ? std::string()
+          : fmt::format(", or make it of what the ranks have left: haichi record {}",
+                        parts.part_folder);
+  log(LogLevel::error, "no record: {}; give HAICHI_RECORD a path that can be written{}", why,
+      instead);
+}
+
 bool write_together(const Session& session) {
   const record::PartText own(session.recording.view());
-  if (session.parts.rank != 0) {
-    give_to_rank_0(session, own);
-    return true;
+  std::optional<record::Sequence> sequence = sequence_of(session);
+  record::Sequence* const of_calls = sequence ? &*sequence : nullptr;
+  int64_t written = 0;
+  if (session.parts.rank == 0) {
+    const Status done = Writer(session, own, of_calls).write();
+    written = done.has_value();
+    if (!done) tell_of_failure(session.parts, done.error().text);
+  } else {
+    give_to_rank_0(session, own, of_calls);
   }
-  const Status written = Writer(session, own).write();
-  if (!written)
-    log(LogLevel::error, "no record: {}; give HAICHI_RECORD a path that can be written",
-        written.error().text);
-  return written.has_value();
+  return real().Bcast(&written, 1, handles().int64, 0, session.parts.own) == MPI_SUCCESS &&
+         written != 0;
 }
 
 }  // namespace
@@ -132,8 +160,10 @@ void end_session() {
     for (const record::CodeObject& object : code_objects())
       ending->recording.definitions().add_object(object);
   }
-  write_together(*ending);
-  MPI_Comm own = ending->parts.own;
+  const SessionParts parts = ending->parts;
+  if (write_together(*ending) && !parts.part_folder.empty())
+    remove_part_file(parts.part_folder, parts.rank);
+  MPI_Comm own = parts.own;
   real().Comm_free(&own);
 }
 

@@ -14,6 +14,11 @@ using recorder::Description;
 template <class Call>
 constexpr bool kIsPersistent = std::string_view(Call::kPlainName).ends_with("_init");
 
+/// MPI_Precv_init calls the source dest.
+template <class Call>
+constexpr bool kSends =
+    requires(Call call) { call.dest; } && std::string_view(Call::kPlainName) != "MPI_Precv_init";
+
 /// Bytes that a status tells of.
 int64_t bytes_in(const MPI_Status& status) {
   MPI_Count bytes = 0;
@@ -51,20 +56,54 @@ void describe_send(Description& d, const Call& call) {
   d.key().place = d.session.place_of(peer);
   d.key().bytes = call.dest == MPI_PROC_NULL ? 0 : offered(d, call);
   if constexpr (!kIsPersistent<Call>) d.sent_to(peer, d.key().bytes);
+  d.event.peer = peer;
+  if constexpr (requires { call.sendtag; })
+    d.event.tag = call.sendtag;
+  else
+    d.event.tag = call.tag;
+}
+
+int any_or(int tag) { return tag == MPI_ANY_TAG ? record::kAnyTag : tag; }
+
+/// World rank of a source, which may be any.
+int source_in_world(const Description& d, int source) {
+  return source == MPI_ANY_SOURCE ? record::kAnyRank : d.world_rank(source);
+}
+
+/// What a call that sends, too, receives.
+template <class Call>
+void describe_exchange(Description& d, const Call& call) {
+  d.event.from = source_in_world(d, call.source);
+  d.event.from_tag = any_or(call.recvtag);
+  if constexpr (requires { call.status; }) {
+    d.event.from = d.world_rank(call.status->MPI_SOURCE);
+    d.event.from_bytes = bytes_in(*call.status);
+  } else if constexpr (requires { call.recvcount; }) {
+    const record::Shape sent = d.key().type;
+    d.event.from_bytes = d.bytes_of(int64_t(call.recvcount), call.recvtype);
+    d.key().type = sent;
+  } else {
+    d.event.from_bytes = d.key().bytes;
+  }
 }
 
 /// A call that only receives, or looks what could be received.
 template <class Call>
 void describe_receive(Description& d, const Call& call) {
-  int source = MPI_ANY_SOURCE;
+  int source = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
   if constexpr (requires { call.source; }) source = call.source;
+  if constexpr (requires { call.tag; }) tag = call.tag;
+  if constexpr (requires { call.dest; }) source = call.dest;  // MPI_Precv_init
   if (source != MPI_PROC_NULL) d.key().bytes = offered(d, call);
   if constexpr (requires { call.status; }) {  // it is over
     source = call.status->MPI_SOURCE;
+    tag = call.status->MPI_TAG;
     d.key().bytes = bytes_in(*call.status);
   }
   if (source == MPI_PROC_NULL) d.key().bytes = 0;
-  d.key().place = d.session.place_of(d.world_rank(source));
+  d.event.peer = source_in_world(d, source);
+  d.event.tag = source == MPI_PROC_NULL ? 0 : any_or(tag);
+  d.key().place = d.session.place_of(d.event.peer);
 }
 
 template <class Call>
@@ -75,15 +114,16 @@ void describe(Description& d, const Call& call) {
       return;
     }
   if constexpr (requires { call.comm; }) d.on(call.comm);
-  if constexpr (requires { call.dest; })
+  if constexpr (kSends<Call>)
     describe_send(d, call);
   else
     describe_receive(d, call);
+  if constexpr (requires { call.recvtag; }) describe_exchange(d, call);
   d.buffer(buffer_of(call));
   if constexpr (requires { call.request; }) {
     record::Begun begun;
     begun.persistent = kIsPersistent<Call>;
-    if constexpr (requires { call.dest; }) {
+    if constexpr (kSends<Call>) {
       begun.sends = true;
       begun.peer = d.world_rank(call.dest);
     }

@@ -87,7 +87,9 @@ std::span<MPI_Request> requests_of(const Call& call) {
 
 void complete(Description& d, Together& together, uint64_t handle) {
   Begun begun;
-  if (d.session.recording.requests().complete(handle, begun)) together.add(begun);
+  if (!d.session.recording.requests().complete(handle, begun)) return;
+  together.add(begun);
+  if (d.session.folder) d.session.slots.push_back(begun.slot);
 }
 
 /// Calls `each` with the index of every request that a successful call has completed.
@@ -115,7 +117,9 @@ int completion(const Call& call) {
   const int result = timed.make([&] { return call.real_call(); });
   timed.count(result, [&](Description& d) {
     Together together(d.key());
+    d.session.slots.clear();
     for_completed(call, before.count(), [&](int i) { complete(d, together, before[i]); });
+    d.event.completes = d.session.slots;
   });
   if (result == MPI_SUCCESS || before.count() == 0) return result;
   // Some have failed; those that are over are null now.
@@ -132,12 +136,15 @@ int start(const Call& call) {
   if (session == nullptr) return call.real_call();
   return recorder::timed(*session, call, [&](Description& d) {
     Together together(d.key());
+    d.session.slots.clear();
     for (const MPI_Request request : requests_of(call)) {
       const Begun* const begun = d.session.recording.requests().start(bits(request));
       if (begun == nullptr) continue;
       together.add(*begun);
       if (begun->sends) d.sent_to(begun->peer, begun->bytes);
+      if (d.session.folder) d.session.slots.push_back(begun->slot);
     }
+    d.event.completes = d.session.slots;
   });
 }
 
@@ -163,7 +170,11 @@ int request_care(const Call& call) {
   const uint64_t handle = handle_in(call);
   return recorder::timed(*session, call, [&](Description& d) {
     record::Requests& requests = d.session.recording.requests();
-    if (const Begun* const begun = requests.find(handle)) Together(d.key()).add(*begun);
+    if (const Begun* const begun = requests.find(handle)) {
+      Together(d.key()).add(*begun);
+      d.session.slots.assign(1, begun->slot);
+      d.event.completes = d.session.slots;
+    }
     if (Call::kPlainName == std::string_view("MPI_Request_free")) requests.forget(handle);
   });
 }

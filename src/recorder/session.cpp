@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -47,6 +48,20 @@ Session::Session(SessionParts p, const placement::Placement& world, const record
       communicators(recording.definitions()) {
   for (int rank = 0; rank < world.ranks(); ++rank)
     places_.push_back(place_between(world, parts.rank, rank));
+  if (parts.sequences) folder.emplace();
+  slots.reserve(64);
+}
+
+int Session::take_window_number() {
+  const auto free = std::find(window_numbers_.begin(), window_numbers_.end(), false);
+  const auto number = free - window_numbers_.begin();
+  if (free == window_numbers_.end()) window_numbers_.push_back(false);
+  window_numbers_[size_t(number)] = true;
+  return int(number);
+}
+
+void Session::free_window_number(int number) {
+  if (number >= 0) window_numbers_[size_t(number)] = false;
 }
 
 Session* session() { return g_session.load(std::memory_order_acquire); }

@@ -4,14 +4,17 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "placement/placement.h"
+#include "record/fold.h"
 #include "record/recording.h"
 #include "recorder/buffers.h"
 #include "recorder/communicators.h"
 #include "recorder/types.h"
+#include "recorder/windows_and_files.h"
 
 namespace haichi::recorder {
 
@@ -21,6 +24,8 @@ struct SessionParts {
   int rank, ranks;
   int fd;                   ///< of the file that keeps this rank's part; -1: none
   std::string part_folder;  ///< where that is; empty: nowhere
+  bool syncs = false;       ///< a barrier before each blocking collective
+  bool sequences = false;   ///< the order of calls too
 };
 
 /// Everything but the first members is for who holds recording.lock().
@@ -34,6 +39,13 @@ struct Session {
   Types types;
   Communicators communicators;
   Buffers buffers;
+  Known<MPI_Win, Window> windows;
+  Known<MPI_File, File> files;
+  std::optional<record::Folder> folder;  ///< if the order of calls is wanted
+  std::vector<int> slots;                ///< of a call's requests, so that no call takes memory
+
+  int take_window_number();
+  void free_window_number(int number);
 
   /// Where a rank of MPI_COMM_WORLD is; -1 is nowhere.
   record::Place place_of(int world_rank) const {
@@ -42,6 +54,7 @@ struct Session {
 
  private:
   std::vector<record::Place> places_;
+  std::vector<bool> window_numbers_;  // which are taken
 };
 
 /// Null outside. Thread-safe.

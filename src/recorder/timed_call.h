@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "preload/guard.h"
 #include "record/call_clock.h"
+#include "record/fold.h"
 #include "recorder/handle.h"
 #include "recorder/session.h"
 
@@ -23,12 +24,14 @@ extern constinit thread_local record::CallClock call_clock
 struct Description {
   Session& session;
   record::Call& call;
+  record::EventKey& event;  ///< what the order of calls has beside the key
   const Communicator* comm = nullptr;
 
   record::Key& key() { return call.key; }
   /// The communicator that the call was on.
-  void on(MPI_Comm valid) {
-    comm = session.communicators.of(valid);
+  void on(MPI_Comm valid) { on(session.communicators.of(valid)); }
+  void on(const Communicator* known) {
+    comm = known;
     if (comm != nullptr) key().comm = comm->number;
   }
   /// World rank of one of comm's; -1 if there is none, as of MPI_PROC_NULL.
@@ -60,6 +63,13 @@ class TimedCall {
     call_.compute_ns = call_clock.computed(call_.begin_ns);
   }
 
+  /// What the call waits for others before it does anything; behind the constructor.
+  template <class Wait>
+  void wait(Wait wait_for_others) {
+    wait_for_others();
+    call_.wait_ns = now_ns() - call_.begin_ns;
+  }
+
   template <class RealCall>
   int make(RealCall real_call) {
     const int result = real_call();
@@ -74,12 +84,13 @@ class TimedCall {
     {
       const std::lock_guard guard(session_.recording.lock());
       if (result == MPI_SUCCESS) {
-        Description description{session_, call_};
+        Description description{session_, call_, event_};
         // Memory is gone: the call is counted with what is known of it.
         try {
           describe(description);
         } catch (const std::exception&) {
         }
+        if (session_.folder) fold();
       }
       session_.recording.add(call_);
     }
@@ -87,8 +98,11 @@ class TimedCall {
   }
 
  private:
+  void fold();
+
   Session& session_;
   record::Call call_;
+  record::EventKey event_;
 };
 
 /// A whole call that needs nothing before or after it.

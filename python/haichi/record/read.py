@@ -13,6 +13,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from haichi.mpi import Missing
 from haichi.record.model import (
     FORM,
     Communicator,
@@ -25,6 +26,7 @@ from haichi.record.model import (
     Site,
     TrafficLine,
 )
+from haichi.record.parts import folder_for, merged
 from haichi.report.load import ReportError, first_problem
 from haichi.report.model import Form
 from haichi.report.units import plural, printable
@@ -197,7 +199,10 @@ def read(path: Path) -> Record:
 
 def _bytes(name: str, path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        folder = folder_for(path)
+        return merged(folder).encode() if folder else path.read_bytes()
+    except Missing as error:
+        raise ReportError(f"{name}: of a run that was cut short: {error}") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise ReportError(f"{name}: {reason}; {ADVICE}") from None
