@@ -67,7 +67,7 @@ void Traffic::end_request(int32_t number, Time at, int32_t path) {
   complete(number, at);
 }
 
-Time Traffic::next_time() const {
+Time Traffic::next_time() {
   if (packets_.empty()) return port_events_.time();
   if (port_events_.empty()) return packets_.top().time;
   return std::min(packets_.top().time, port_events_.time());

@@ -85,7 +85,7 @@ class Traffic {
 
   /// Whether messages are on their way between nodes, and when something happens to one next.
   bool moves() const { return !packets_.empty() || !port_events_.empty(); }
-  sim::Time next_time() const;
+  sim::Time next_time();
   void move();
 
   Request& request(int32_t number) { return requests_[size_t(number)]; }

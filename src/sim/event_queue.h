@@ -24,14 +24,24 @@ class EventQueue {
   /// From now on there are so many actors, not fewer than before.
   void grow(size_t actors) { place_.resize(actors, kNone); }
 
-  bool empty() const { return heap_.empty(); }
-  Time time() const { return heap_[0].time; }
-  uint32_t actor() const { return heap_[0].actor; }
+  bool empty() const { return heap_.size() == size_t(hole_ ? 1 : 0); }
+  Time time() {
+    fill();
+    return heap_[0].time;
+  }
+  uint32_t actor() {
+    fill();
+    return heap_[0].actor;
+  }
 
   /// Sets the actor's event, in place of the one that it had.
   void set(uint32_t actor, Time time) {
     size_t at = place_[actor];
     const Event event{time, actor};
+    if (at == kNone && hole_) {
+      hole_ = false;
+      return down(0, event);
+    }
     if (at == kNone) {
       at = heap_.size();
       heap_.push_back(event);
@@ -46,14 +56,13 @@ class EventQueue {
   void remove(uint32_t actor) {
     const size_t at = place_[actor];
     if (at == kNone) return;
-    place_[actor] = kNone;
-    const Event last = heap_.back();
-    heap_.pop_back();
-    if (at == heap_.size()) return;
-    if (at > 0 && before(last, heap_[(at - 1) / kWays]))
-      up(at, last);
-    else
-      down(at, last);
+    fill();
+    if (place_[actor] == 0) {
+      place_[actor] = kNone;
+      hole_ = true;
+      return;
+    }
+    take_away(place_[actor]);
   }
 
  private:
@@ -64,6 +73,26 @@ class EventQueue {
   static constexpr size_t kWays = 4;
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  // The first event was taken away, and its place is still free: mostly another one comes at once,
+  // and one way through the heap does for both.
+  void fill() {
+    if (!hole_) return;
+    hole_ = false;
+    const Event last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) down(0, last);
+  }
+  void take_away(size_t at) {
+    place_[heap_[at].actor] = kNone;
+    const Event last = heap_.back();
+    heap_.pop_back();
+    if (at == heap_.size()) return;
+    if (at > 0 && before(last, heap_[(at - 1) / kWays]))
+      up(at, last);
+    else
+      down(at, last);
+  }
+
   static bool before(const Event& a, const Event& b) {
     return a.time != b.time ? a.time < b.time : a.actor < b.actor;
   }
@@ -72,7 +101,7 @@ class EventQueue {
     place_[event.actor] = uint32_t(at);
   }
   void up(size_t at, Event event) {
-    for (; at > 0; at = (at - 1) / kWays) {
+    for (; at > (hole_ ? kWays : 0); at = (at - 1) / kWays) {
       const Event& parent = heap_[(at - 1) / kWays];
       if (!before(event, parent)) break;
       put(at, parent);
@@ -92,6 +121,7 @@ class EventQueue {
   }
 
   std::vector<Event> heap_;
+  bool hole_ = false;            // heap_[0] is none
   std::vector<uint32_t> place_;  // in the heap, or kNone
 };
 

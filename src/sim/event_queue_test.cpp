@@ -37,6 +37,7 @@ TEST(EventQueue, IsAsGoodAsSearchingForTheLeast) {
       queue.set(actor, time);
       events[actor] = time;
     }
+    if (random.below(3) == 0) continue;  // what was taken away is not looked for at once
     ASSERT_EQ(queue.empty(), events.empty());
     if (events.empty()) continue;
     auto least = events.begin();

@@ -5,25 +5,30 @@
 namespace haichi::sim {
 
 std::optional<Matching::Item> Matching::offer(int target, int source, Side side, Item item) {
-  Pair& waiting = pair(target, source);
-  if (waiting.head != 0 && Side(waiting.side) != side) {
-    const uint32_t at = waiting.head;
+  Table& table = tables_[size_t(target)];
+  if (table.pairs.empty()) table.pairs.resize(8);
+  Pair* waiting = &slot(table.pairs, source);
+  const bool is_new = waiting->source != source;
+  if (!is_new && Side(waiting->side) != side) {
+    const uint32_t at = waiting->head;
     Node& first = node(at);
     const Item found{first.bytes, first.value};
-    waiting.head = first.next;
+    waiting->head = first.next;
+    if (first.next == 0) remove(table, *waiting);
     first.next = free_;
     free_ = at;
     --waiting_;
     return found;
   }
+  if (is_new) waiting = &add(table, source);
   const uint32_t at = new_node();
   node(at) = {item.bytes, item.value, 0};
-  if (waiting.head == 0)
-    waiting.head = at;
+  if (waiting->head == 0)
+    waiting->head = at;
   else
-    node(waiting.tail).next = at;
-  waiting.tail = at;
-  waiting.side = uint32_t(side);
+    node(waiting->tail).next = at;
+  waiting->tail = at;
+  waiting->side = uint32_t(side);
   ++waiting_;
   return std::nullopt;
 }
@@ -31,7 +36,7 @@ std::optional<Matching::Item> Matching::offer(int target, int source, Side side,
 std::optional<Matching::Left> Matching::first_waiting() const {
   for (int target = 0; target < ranks_; ++target)
     for (const Pair& each : tables_[size_t(target)].pairs)
-      if (each.source >= 0 && each.head != 0) return Left{target, each.source, Side(each.side)};
+      if (each.source >= 0) return Left{target, each.source, Side(each.side)};
   return std::nullopt;
 }
 
@@ -41,22 +46,33 @@ Matching::Pair& Matching::slot(std::vector<Pair>& pairs, int source) {
   return pairs[at];
 }
 
-Matching::Pair& Matching::pair(int target, int source) {
-  Table& table = tables_[size_t(target)];
-  if (table.pairs.empty()) table.pairs.resize(8);
-  Pair* found = &slot(table.pairs, source);
-  if (found->source == source) return *found;
-  const bool may_be_full = table.pairs.size() >= size_t(ranks_);
-  if (!may_be_full && 2 * (table.used + 1) > table.pairs.size()) {
+Matching::Pair& Matching::add(Table& table, int source) {
+  if (!never_collides(table) && 2 * (table.used + 1) > table.pairs.size()) {
     std::vector<Pair> larger(table.pairs.size() * 2);
     for (const Pair& each : table.pairs)
       if (each.source >= 0) slot(larger, each.source) = each;
     table.pairs = std::move(larger);
-    found = &slot(table.pairs, source);
   }
-  found->source = source;
+  Pair& made = slot(table.pairs, source);
+  made.source = source;
   ++table.used;
-  return *found;
+  return made;
+}
+
+// Those behind it that it kept from their own places move up, so that they are found.
+void Matching::remove(Table& table, Pair& pair) {
+  --table.used;
+  std::vector<Pair>& pairs = table.pairs;
+  size_t hole = size_t(&pair - pairs.data());
+  const size_t mask = pairs.size() - 1;
+  if (!never_collides(table))
+    for (size_t at = (hole + 1) & mask; pairs[at].source >= 0; at = (at + 1) & mask) {
+      const size_t from_home = (at - size_t(pairs[at].source)) & mask;
+      if (from_home < ((at - hole) & mask)) continue;
+      pairs[hole] = pairs[at];
+      hole = at;
+    }
+  pairs[hole] = {};
 }
 
 uint32_t Matching::new_node() {

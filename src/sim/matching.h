@@ -12,7 +12,8 @@
 namespace haichi::sim {
 
 /// What was posted or has arrived and still waits for its other side. 4096 ranks with a receive
-/// from each other rank posted take 28 bytes for each of them.
+/// from each other rank posted take 28 bytes for each of them; pairs of which nothing waits take
+/// nothing.
 class Matching {
  public:
   enum class Side : uint8_t { receive, message };
@@ -40,8 +41,8 @@ class Matching {
   // Of one rank, by source: open addressing by the source's low bits. A table as large as the
   // number of ranks has no collisions.
   struct Pair {
-    int32_t source = -1;
-    uint32_t head : 31 = 0, side : 1 = 0;  // head 0: nothing waits
+    int32_t source = -1;  // -1: free
+    uint32_t head : 31 = 0, side : 1 = 0;
     uint32_t tail = 0;
   };
   struct Table {
@@ -55,7 +56,9 @@ class Matching {
   };
   static constexpr uint32_t kChunk = 1 << 16;
 
-  Pair& pair(int target, int source);
+  bool never_collides(const Table& table) const { return table.pairs.size() >= size_t(ranks_); }
+  Pair& add(Table& table, int source);
+  void remove(Table& table, Pair& pair);
   static Pair& slot(std::vector<Pair>& pairs, int source);
   Node& node(uint32_t at) { return chunks_[at / kChunk][at % kChunk]; }
   uint32_t new_node();

@@ -52,5 +52,24 @@ TEST(Matching, IsAsGoodAsAQueueForEachPair) {
   }
 }
 
+// Tables stay small where few pairs wait at a time: each removal closes up what it leaves.
+TEST(Matching, PairsOfWhichNothingWaitsAreForgotten) {
+  test::Random random(5);
+  constexpr int kRanks = 1 << 20;
+  Matching matching(kRanks);
+  std::deque<int> waiting;
+  for (int step = 0; step < 20000; ++step) {
+    if (waiting.size() < 12) {
+      waiting.push_back(int(random.below(kRanks)));
+      if (!matching.offer(7, waiting.back(), Side::receive, {step, step})) continue;
+    }
+    const size_t at = size_t(random.below(waiting.size()));
+    const auto found = matching.offer(7, waiting[at], Side::message, {0, 0});
+    ASSERT_TRUE(found) << step;
+    waiting.erase(waiting.begin() + int64_t(at));
+    ASSERT_EQ(matching.waiting(), int64_t(waiting.size()));
+  }
+}
+
 }  // namespace
 }  // namespace haichi::sim
