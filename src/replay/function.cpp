@@ -60,6 +60,7 @@ const Names& blocking() {
       {"Graph_create", new_comm},
       {"Dist_graph_create", new_comm},
       {"Dist_graph_create_adjacent", new_comm},
+      {"Comm_free", {.kind = Kind::nothing}},  // such communicators are freed at once
   };
   return names;
 }

@@ -69,6 +69,7 @@ TEST(Functions, AreToldByTheirNames) {
   EXPECT_TRUE(function_of("MPI_Issend").synchronous);
   EXPECT_EQ(function_of("MPI_Issend").form, Form::nonblocking);
   EXPECT_EQ(function_of("MPI_Iprobe").kind, Kind::test);
+  EXPECT_EQ(function_of("MPI_Comm_free").kind, Kind::nothing);
   EXPECT_EQ(function_of("MPI_Rput").one_sided, OneSided::put);
   EXPECT_EQ(function_of("MPI_Rput").form, Form::nonblocking);
   EXPECT_EQ(function_of("MPI_Recv").kind, Kind::receive);
