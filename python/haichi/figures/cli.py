@@ -20,6 +20,7 @@ from haichi.figures import (
     job_regret,
     large_job,
     loop_command,
+    mapping,
     network,
     never_slower,
     never_slower_draw,
@@ -67,6 +68,7 @@ for _name, _own in (
     ("refined", refined),
     ("loop", loop_command),
     ("predict-smpi", predict_smpi),
+    ("mapping", mapping),
 ):
     app.command(_name)(_own.command)
 
