@@ -27,6 +27,7 @@ from haichi.figures import (
     one_node,
     paper_001,
     paper_001_run,
+    predict_runs,
     predict_smpi,
     pruning,
     record,
@@ -67,6 +68,7 @@ for _name, _own in (
     ("robust", robust),
     ("refined", refined),
     ("loop", loop_command),
+    ("predict-runs", predict_runs),
     ("predict-smpi", predict_smpi),
     ("mapping", mapping),
 ):
