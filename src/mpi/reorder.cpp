@@ -11,6 +11,7 @@
 #include "mpi/private_comm.h"
 #include "mpi/rank_set.h"
 #include "mpi/runtime.h"
+#include "mpi/world_comm.h"
 #include "plan/mapping.h"
 
 namespace haichi::mpi {
@@ -193,7 +194,9 @@ std::vector<int> OrderedComm::passed_on(const std::vector<int>& given) const {
 bool may_be_ordered(MPI_Comm comm, int& size, int& rank) {
   const Runtime* const runtime = Runtime::get();
   int inter = 0;
+  // Where ranks may fail, haichi has no communicator of its own and asks them nothing.
   return runtime != nullptr && comm != handles().comm_null &&
+         asking_comm() != handles().comm_null &&
          runtime->settings.text("placement.reorder") != "off" &&
          real().Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
          real().Comm_size(comm, &size) == MPI_SUCCESS && size > 2 &&
