@@ -29,7 +29,7 @@ def record(stock: Mpi, tmp_path: Path) -> Path:
         pytest.skip(f"no {recorder.name} in this build: ./haichi build")
     program = stock.compile(ROOT / "tests/mpi/exchange_and_compute.c", "-g")
     path = tmp_path / "record.jsonl"
-    words = [HAICHI, "run", f"--record={path}", "--", program, str(STEPS), str(BYTES)]
+    words = [HAICHI, "run", f"--record={path}", "--sequence", "--", program, str(STEPS), str(BYTES)]
     stock.run(2, words, stock.stock(), check=True)
     return path
 
@@ -81,3 +81,15 @@ def test_what_it_needs_is_measured_and_predicts_it(
     assert STEPS <= place["latencies"]["low"] <= place["latencies"]["high"] <= 3 * STEPS + 100
     # There is a figure, or the line that says why not.
     assert (made["program_s"] is None) == (made["why_not"] is not None)
+
+
+def test_its_order_of_calls_is_predicted_too(record: Path) -> None:
+    machine = ROOT / "machines" / "two-cores.json"
+    words = ("predict", record, "--by", "sequence", "--machine", machine, "--json")
+    made = json.loads(command(*words))
+    assert made["why_not"] is None
+    assert 0 < made["program_s"]["low"] <= made["program_s"]["high"]
+    steps = {step["what"] for step in made["critical_path"]}
+    assert "compute" in steps
+    computing = max(each["compute_s"] for each in made["by_rank"])
+    assert made["program_s"]["high"] >= computing > 0

@@ -113,7 +113,8 @@ class Prediction(BaseModel):
         description="In MPI, as recorded, of that rank, waiting with it."
     )
     waiting_share: float = Field(
-        description="Of the time in MPI, as recorded: waiting and imbalance, at least."
+        description="Of the time in MPI: waiting and imbalance, by table as recorded and at least, "
+        "by sequence as predicted."
     )
     parts: list[PredictedPart] = Field(description="By kind of calls, most time first.")
     unknown: list[Unknown] = Field(description="Without a curve, most time first.")

@@ -68,9 +68,9 @@ def headline(made: Prediction) -> list[str]:
         f"with it: {format_seconds(made.recorded_communication_s)})"
     )
     if made.waiting_share > 0:
+        how = "as predicted:" if made.by == "sequence" else "as recorded: at least"
         lines.append(
-            f"waiting and imbalance, as recorded: at least {100 * made.waiting_share:.0f} % of the "
-            "time in MPI"
+            f"waiting and imbalance, {how} {100 * made.waiting_share:.0f} % of the time in MPI"
         )
     return lines
 

@@ -192,6 +192,7 @@ class SequenceEvent(Form):
     file: int | None = Field(None, description="Id of the file.")
     window: int | None = Field(None, description="Number of the window.")
     compute_s: Seconds = Field(0.0, description="Before the call; mean of all times it came.")
+    compute_most_s: Seconds | None = Field(None, description="Before the call, at most.")
     took_s: Seconds = Field(0.0, description="The call; mean of all times it came.")
 
 
