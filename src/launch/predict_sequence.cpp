@@ -115,8 +115,8 @@ std::string as_text(const predict::Prediction& prediction) {
   std::string text = fmt::format("{:.6g} s", sim::seconds(outcome.end()));
   if (prediction.has_interval)
     text += fmt::format(", from {:.6g} to {:.6g} s", prediction.low_s, prediction.high_s);
-  text += fmt::format(": {} ranks on {} nodes, {} calls\n", outcome.ranks.size(), prediction.nodes,
-                      outcome.events);
+  text += fmt::format(": {} ranks on {} node{}, {} calls\n", outcome.ranks.size(), prediction.nodes,
+                      prediction.nodes == 1 ? "" : "s", outcome.events);
   for (const std::string& line : outcome.problems) text += fmt::format("stopped: {}\n", line);
   for (const std::string& line : prediction.notes) text += fmt::format("note: {}\n", line);
   text += "\ncritical path                      place       seconds    share   messages\n";

@@ -39,6 +39,7 @@ double CollectiveFactor::of(const record::Event& event, const Members& members) 
 
 double CollectiveFactor::work_out(const record::Event& event, const Members& members) {
   const int ranks = members.placement.ranks(), nodes = members.placement.nodes();
+  if (ranks == 1) return 1;  // it has nothing to send
   const std::string name = measurement_of(event.call);
   const auto& curves = profile_.collectives;
   const auto curve = std::find_if(curves.begin(), curves.end(), [&](const auto& each) {
@@ -47,8 +48,8 @@ double CollectiveFactor::work_out(const record::Event& event, const Members& mem
   if (curve == curves.end()) {
     if (!std::exchange(told_[name], true))
       notes_.push_back(fmt::format(
-          "{} of {} ranks on {} nodes was not measured: its messages are taken as they are",
-          event.call, ranks, nodes));
+          "{} of {} ranks on {} node{} was not measured: its messages are taken as they are",
+          event.call, ranks, nodes, nodes == 1 ? "" : "s"));
     return 1;
   }
   // The call alone, on its own ranks.

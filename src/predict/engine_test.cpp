@@ -211,6 +211,13 @@ TEST(PredictEngine, ACollectiveCallTakesWhatWasMeasured) {
     EXPECT_NEAR(sim::seconds(each.end), 7e-6 + 30e-6 + 60e-6, 1e-9);
 }
 
+TEST(PredictEngine, ACallOfOneRankNeedsNoMeasurement) {
+  const Outcome outcome =
+      outcome_of(placement::block(1, 1), {once({call("MPI_Allreduce", -1, 8)})});
+  EXPECT_THAT(outcome.notes, SizeIs(0));
+  EXPECT_EQ(outcome.end(), 0);
+}
+
 TEST(PredictEngine, EveryCollectiveCallEndsOnAnyNumberOfRanks) {
   for (const int ranks : {1, 2, 3, 5, 8, 13})
     for (const char* const name :
