@@ -18,7 +18,7 @@ Recording::Recording(int fd, const char* const* names, const Start& start)
   memcpy(head_->magic, Head::kMagic, sizeof Head::kMagic);  // last: now it can be read
 }
 
-void Recording::add(const Call& call) {
+bool Recording::add(const Call& call) {
   const int64_t took = call.end_ns - call.begin_ns;
   ++head_->calls;
   head_->mpi_ns += took;
@@ -29,9 +29,10 @@ void Recording::add(const Call& call) {
     head_->full = 1;
     ++head_->calls_without_key;
   }
-  if (!is_new) return;
+  if (!is_new) return false;
   for (const uint16_t function : {call.key.function, call.key.began})
     if (function < Key::kMixed) definitions_->add_function(function, names_[function]);
+  return true;
 }
 
 bool Recording::begin(uint64_t request, Begun& begun) {

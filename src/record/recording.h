@@ -40,7 +40,8 @@ class Recording {
   bool usable() const { return head_ != nullptr; }
   SpinLock& lock() { return lock_; }
 
-  void add(const Call& call);
+  /// True if the key is a new one, which takes longer than a call should.
+  bool add(const Call& call);
   Definitions& definitions() { return *definitions_; }
   Requests& requests() { return requests_; }
   /// Follows a request that `begun` tells of, and gives it a slot. False if there is no room.

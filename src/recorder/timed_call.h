@@ -81,6 +81,7 @@ class TimedCall {
   /// of arguments that it refuses none is looked at.
   template <class Describe>
   void count(int result, Describe describe) {
+    bool is_new;
     {
       const std::lock_guard guard(session_.recording.lock());
       if (result == MPI_SUCCESS) {
@@ -92,9 +93,10 @@ class TimedCall {
         }
         if (session_.folder) fold();
       }
-      session_.recording.add(call_);
+      is_new = session_.recording.add(call_);
     }
-    call_clock.over(call_.begin_ns, call_.end_ns);
+    // What the recorder took of it is not the program's computing.
+    call_clock.over(call_.begin_ns, is_new ? now_ns() : call_.end_ns);
   }
 
  private:
