@@ -5,8 +5,8 @@
 
 namespace haichi::plan {
 
-/// What a search may still do, about one edge looked at each (10 to 20 ns). Counted, and not a time,
-/// so that the same question has the same answer everywhere.
+/// What a search may still do, about one edge looked at each (10 to 20 ns). Counted, and not a
+/// time, so that the same question has the same answer everywhere.
 struct Effort {
   int64_t left;
   bool spent() const { return left <= 0; }
