@@ -36,7 +36,7 @@ Crew::~Crew() {
 VisitResult Crew::lead(int point, int64_t bytes, double seconds, Start start, const Found& before) {
   const int parts = points_[size_t(point)].measurement->parts;
   const double least = before.samples.least() * before.batch * parts;
-  Order order{seconds, bytes, point, start, before.batch, least, before.window};
+  Order order{point, bytes, {seconds, start, before.batch, least, before.window, clock_cost_}};
   must(MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, control_));
   VisitResult mine = take_part(order);
   VisitResult whole = bring_home(points_[size_t(point)], std::move(mine));
@@ -45,7 +45,7 @@ VisitResult Crew::lead(int point, int64_t bytes, double seconds, Start start, co
 }
 
 void Crew::dismiss() {
-  Order order{0, 0, -1, Start::barrier, 0, 0, 0};
+  Order order{.point = -1, .bytes = 0, .visit = {}};
   must(MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, control_));
 }
 
@@ -70,9 +70,7 @@ VisitResult Crew::take_part(const Order& order) {
   at.ranks = group.team->ranks();
   at.bytes = order.bytes;
   at.file = file_;
-  return visit(point, at,
-               {order.seconds, order.start, order.batch, order.least, order.window, clock_cost_},
-               *group.team);
+  return visit(point, at, order.visit, *group.team);
 }
 
 // The result from the first of those that took part to rank 0.

@@ -32,13 +32,9 @@ class Crew {
 
  private:
   struct Order {
-    double seconds;
-    int64_t bytes;
     int point;  ///< -1: dismissed
-    Start start;
-    int batch;
-    double least;
-    double window;
+    int64_t bytes;
+    VisitOrder visit;
   };
   VisitResult take_part(const Order& order);
   VisitResult bring_home(const Point& point, VisitResult mine);
