@@ -8,9 +8,9 @@
 
 namespace haichi::measure {
 
-void must_be_whole(MPI_Status* status, int bytes) {
-  int written = 0;
-  must(MPI_Get_count(status, MPI_BYTE, &written));
+void must_be_whole(MPI_Status* status, int64_t bytes) {
+  MPI_Count written = 0;
+  must(MPI_Get_elements_x(status, MPI_BYTE, &written));
   if (written == bytes) return;
   throw CallFailed(fmt::format("of {} bytes {} were written: is the disk full?", bytes,
                                written == MPI_UNDEFINED ? 0 : written));

@@ -22,7 +22,7 @@ inline void close_scratch(MPI_File file) { must(MPI_File_close(&file)); }
 
 /// Before the first sample: fails unless all `bytes` were written. A library may tell of a full
 /// disk by the status alone (Open MPI 4.1), and what writes nothing is quick.
-void must_be_whole(MPI_Status* status, int bytes);
+void must_be_whole(MPI_Status* status, int64_t bytes);
 /// Writes the bytes so that there are pages to write into, and something to read.
 void fill(MPI_File file, MPI_Offset offset, const char* memory, int bytes);
 
