@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "measure/points.h"
+
 namespace haichi::measure {
 namespace {
 
@@ -21,8 +23,8 @@ using Key = std::tuple<std::string, std::string, int64_t>;  // name, place with 
 std::string place_of(const Json& point) {
   const std::string place = point.value("place", "");
   if (point.value("usual", true)) return place;
-  if (point.value("buffers", "hot") == "cold") return place + " cold";
-  return place + (point.value("start", "") == "back to back" ? " back to back" : " isolated");
+  return place + variant_of(point.value("buffers", "") == text_of(Buffers::cold),
+                            point.value("start", "") == text_of(Start::back_to_back));
 }
 
 std::map<Key, std::vector<double>> medians_of(std::string_view samples) {

@@ -65,10 +65,13 @@ bool Point::usual() const {
          (start == Start::back_to_back) == (measurement->start == Start::back_to_back);
 }
 
+std::string variant_of(bool cold, bool back_to_back) {
+  if (cold) return " cold";
+  return back_to_back ? " back to back" : " isolated";
+}
+
 std::string Point::variant() const {
-  if (usual()) return "";
-  if (buffers == Buffers::cold) return " cold";
-  return start == Start::back_to_back ? " back to back" : " isolated";
+  return usual() ? "" : variant_of(buffers == Buffers::cold, start == Start::back_to_back);
 }
 
 Plan plan_points(std::span<const Chosen> chosen, const JobShape& job,

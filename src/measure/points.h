@@ -24,6 +24,9 @@ const char* text_of(Buffers buffers);
 std::string point_key(std::string_view measurement, std::string_view place, int64_t bytes,
                       std::string_view buffers, bool back_to_back);
 
+/// How a point that is not measured as usual is, in words behind its place.
+std::string variant_of(bool cold, bool back_to_back);
+
 /// One point of a curve.
 struct Point {
   const Measurement* measurement;
