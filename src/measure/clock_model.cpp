@@ -23,7 +23,6 @@ ClockOffset offset_of(std::span<const ClockExchange> exchanges) {
 
 void ClockModel::add(const ClockOffset& offset) {
   if (any_) {
-    missed_ = std::abs(offset.offset - offset_at(offset.at));
     const double apart = double(offset.at - last_.at);
     if (apart >= kApart_ns) drift_ = (offset.offset - last_.offset) / apart;
   }

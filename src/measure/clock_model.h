@@ -31,16 +31,14 @@ class ClockModel {
   /// What the other clock shows when one's own shows `own`, and the inverse.
   int64_t other_at(int64_t own) const;
   int64_t own_at(int64_t other) const;
-  /// How wrong the last offset was at most, and by how much the one before it had foretold it.
+  /// How wrong the last offset was at most.
   double error() const { return last_.error; }
-  double missed() const { return missed_; }
 
  private:
   double offset_at(int64_t own) const;
 
   ClockOffset last_;
   double drift_ = 0;  // of the offset, per nanosecond
-  double missed_ = 0;
   bool any_ = false;
 };
 
