@@ -41,6 +41,11 @@ CpuSet affinity(int& size) {
   return nullptr;
 }
 
+// Empty where it can't be read.
+std::string boot_id() {
+  return read_file("/proc/sys/kernel/random/boot_id").value_or(std::string());
+}
+
 }  // namespace
 
 uint64_t host_identity(std::string_view name, std::string_view boot_id) {
@@ -53,8 +58,12 @@ uint64_t host_identity(std::string_view name, std::string_view boot_id) {
 Host this_host() {
   utsname names = {};
   uname(&names);
-  const auto boot_id = read_file("/proc/sys/kernel/random/boot_id");
-  return {names.nodename, host_identity(names.nodename, boot_id ? *boot_id : std::string())};
+  return {names.nodename, host_identity(names.nodename, boot_id())};
+}
+
+uint64_t this_kernel() {
+  const std::string id = boot_id();
+  return id.empty() ? 0 : host_identity("", id);
 }
 
 std::string processor_model() {

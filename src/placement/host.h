@@ -22,6 +22,10 @@ struct Host {
 /// Never fails: where the boot id cannot be read, the name alone decides.
 Host this_host();
 
+/// Of the kernel that runs: equal in all its namespaces, so that all in them read one clock. 0
+/// where the boot id cannot be read.
+uint64_t this_kernel();
+
 /// The hash: equal exactly for equal names and boot ids, but for one chance in 2^64.
 uint64_t host_identity(std::string_view name, std::string_view boot_id);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -39,6 +40,20 @@ TEST(ThisHost, HasTheNameThatTheKernelTells) {
   const auto boot = read_file("/proc/sys/kernel/random/boot_id");
   ASSERT_TRUE(boot) << boot.error().text;
   EXPECT_EQ(host.identity, host_identity(name, *boot));
+}
+
+TEST(ThisKernel, IsTheSameInAllItsNamespaces) {
+  const uint64_t here = this_kernel();
+  EXPECT_NE(here, 0u);
+  const pid_t child = fork();
+  if (child == 0) {
+    // Without the right to have a name of its own the child says what it can.
+    if (unshare(CLONE_NEWUTS) == 0) sethostname("another", 7);
+    _exit(this_kernel() == here ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(ThisPlace, FollowsTheAffinityOfTheProcess) {

@@ -1,14 +1,12 @@
 #include "measure/run/common_clock.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/os.h"
 #include "measure/run/case.h"
+#include "placement/host.h"
 
 namespace haichi::measure {
 namespace {
@@ -22,16 +20,14 @@ constexpr double kNano = 1e-9;
 // What a rank says of itself behind the exchanges.
 struct Answerer {
   ClockOffset to_first;
-  char host[64];
+  uint64_t kernel;
 };
 
 }  // namespace
 
-CommonClock::CommonClock(MPI_Comm comm) : comm_(comm) {
+CommonClock::CommonClock(MPI_Comm comm) : comm_(comm), kernel_(placement::this_kernel()) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &ranks_);
-  host_ = read_file("/proc/sys/kernel/random/boot_id").value_or("");
-  host_.resize(std::min(host_.size(), sizeof Answerer::host - 1));
   last_.at = now_ns();
   to_first_.add(last_);
 }
@@ -66,7 +62,7 @@ void CommonClock::ask(int parent) {
   ClockOffset seen = offset_of(exchanges);
   const ClockOffset& told = answerer.to_first;
   // Of one kernel's clock there is one, unless it shows otherwise (a time namespace, a tool's).
-  const bool one = host_ == answerer.host && !host_.empty() &&
+  const bool one = kernel_ == answerer.kernel && kernel_ != 0 &&
                    std::abs(seen.offset - told.offset) <= seen.error + told.error;
   seen.error += told.error;
   last_ = one ? told : seen;
@@ -79,8 +75,7 @@ void CommonClock::answer(int child) {
     const int64_t now = to_first_.other_at(now_ns());
     must(MPI_Send(&now, sizeof now, MPI_BYTE, child, kTag, comm_));
   }
-  Answerer self{last_, {}};
-  memcpy(self.host, host_.data(), host_.size());
+  const Answerer self{last_, kernel_};
   must(MPI_Send(&self, sizeof self, MPI_BYTE, child, kTag, comm_));
 }
 

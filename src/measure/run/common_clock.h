@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-#include <string>
+#include <cstdint>
 
 #include "measure/clock_model.h"
 
@@ -30,7 +30,7 @@ class CommonClock {
 
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 0;
-  std::string host_;
+  uint64_t kernel_;
   ClockModel to_first_;
   ClockOffset last_;  // to the clock of the first rank
   double error_ = 0;
