@@ -86,23 +86,31 @@ def replay(
     return done
 
 
+def tool(mpi: Mpi) -> Path:
+    """By the MPI that the build has the program for: it loads that library, too."""
+    source = mpis.ROOT / "tests" / "mpi" / "call_log.c"
+    return mpis.mpis(mpi.abi)[0].compile(source, "-shared", "-fPIC")
+
+
 def watched(mpi: Mpi, record: Path, sequences: list[Any], folder: Path) -> tuple[Any, list[Log]]:
-    """The replay's own report and what the tool saw on each rank, sorted out of its lines."""
-    # By the MPI that the build has the program for: the tool loads that library, too.
-    builder = mpis.mpis(mpi.abi)[0]
-    tool = builder.compile(mpis.ROOT / "tests" / "mpi" / "call_log.c", "-shared", "-fPIC")
+    """The replay's own report and what the tool saw on each rank."""
     log = folder / "log"
     ranks = len(sequences)
     command = [BUILD / "bin" / f"haichi-replay-{mpi.abi}", str(record), "--json"]
-    env = mpi.stock(tool, CALL_LOG=str(log))
+    env = mpi.stock(tool(mpi), CALL_LOG=str(log))
     done = mpi.run(ranks, command, env, timeout=60, check=True)
+    return json.loads(done.stdout), read_logs(log, ranks)
+
+
+def read_logs(log: Path, ranks: int) -> list[Log]:
+    """What the tool saw on each rank, sorted out of its lines."""
     logs: list[Log] = []
     for rank in range(ranks):
         file = Path(f"{log}.{rank}")
         text = file.read_text() if file.exists() else ""
         rows = (line.split() for line in text.splitlines())
         logs.append([(name, int(size), int(peer)) for name, size, peer in rows])
-    return json.loads(done.stdout), logs
+    return logs
 
 
 def complaint(done: subprocess.CompletedProcess[str]) -> str:
@@ -350,3 +358,23 @@ def test_a_replay_that_hangs_ends_with_a_line(openmpi: Mpi, tmp_path: Path) -> N
     record = write(tmp_path / "r.jsonl", [program(*mine), program(*other)])
     done = replay(openmpi, 2, record, "--patience", "1", code=1)
     assert "haichi replay: error: no progress for long (--patience) in MPI_Recv" in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_makes_the_calls_that_the_recorded_program_made(
+    openmpi: Mpi, tmp_path: Path, ranks: int
+) -> None:
+    program = openmpi.compile(mpis.ROOT / "tests" / "mpi" / "replayed.c")
+    record, log = tmp_path / "r.jsonl", tmp_path / "original"
+    run = [HAICHI, "run", f"--record={record}", "--sequence", "--", program]
+    openmpi.run(ranks, run, openmpi.stock(), timeout=60, check=True)
+    openmpi.run(ranks, [program], openmpi.stock(tool(openmpi), CALL_LOG=str(log)), check=True)
+    report, logs = watched(openmpi, record, [None] * ranks, tmp_path)
+    assert report["notes"] == []
+    # Whom a receive from any rank was served by is recorded, and then asked by name.
+    original = [Counter(log) for log in read_logs(log, ranks)]
+    made = [Counter(log) for log in logs]
+    assert original[0].pop(("Recv", 50, -1)) == 3 * (ranks - 1)
+    assert [made[0].pop(("Recv", 50, rank)) for rank in range(1, ranks)] == [3] * (ranks - 1)
+    assert made == original
+    assert report["slowest"]["recorded_s"] > 0
