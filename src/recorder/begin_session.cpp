@@ -156,7 +156,6 @@ void begin_with(const Wish& wish, int rank, const placement::Placement& world) {
   for (const record::CodeObject& object : code_objects())
     made->recording.definitions().add_object(object);
   made->communicators.made(handles().comm_world);
-  made->communicators.made(handles().comm_self);
   call_clock.start(now_ns());
   set_session(made.release());
 }
