@@ -9,12 +9,12 @@ LONGEST_SUBJECT = 72
 # What a subject begins with; another verb is added here by whoever needs it.
 VERBS = """
 Abandon Add Advise Agree Allow Answer Ask Avoid Begin Bound Build Call Check Choose Compare Compile
-Copy Correct Count Cut Decide Decode Describe Document Draw Drop End Expect Extend Fix Follow
-Format Free Gather Generate Give Go Guard Handle Hold Include Install Join Keep Leave Let Limit
-List Load Lock Look Make Map Mark Measure Merge Move Name Open Pack Parse Part Pass Plan Predict
-Print Put Raise Read Record Reduce Refuse Release Remove Rename Replace Replay Report Require
-Restore Retry Return Reuse Revert Run Say Send Separate Set Share Show Simulate Skip Sort Split
-Start State Stop Store Support Take Tell Test Time Treat Try Turn Update Use Wait Warn Wrap Write
+Copy Correct Count Cut Decide Decode Describe Document Draw Drop End Expect Extend Fix Follow Format
+Free Gather Generate Give Go Guard Handle Hold Include Install Join Keep Leave Let Limit List Load
+Lock Look Make Map Mark Measure Merge Move Name Open Pack Parse Part Pass Plan Predict Print Put
+Raise Read Record Reduce Refuse Register Release Remove Rename Replace Replay Report Require Restore
+Retry Return Reuse Revert Run Say Send Separate Set Share Show Simulate Skip Sort Split Start State
+Stop Store Support Take Tell Test Time Treat Try Turn Update Use Wait Warn Wrap Write
 """
 
 
