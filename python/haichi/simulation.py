@@ -1,7 +1,7 @@
 """What `haichi simulate` reads and writes: the forms `haichi.machine/1`, `haichi.simulation/1` and
 `haichi.schedule/1` as pydantic models.
 
-The program that reads and writes them is native (src/launch/simulate*.cpp, src/patterns/); these
+The program that reads and writes them is native (src/offline/simulate*.cpp, src/patterns/); these
 models are their definition for everybody else, and a test holds the program to them.
 """
 

@@ -45,21 +45,11 @@ ARROWS: dict[str, frozenset[str]] = {
     "replay": frozenset({"record", "placement", "base"}),
     "goal": frozenset({"replay", "record", "placement", "base"}),
     "measure": frozenset({"mpi", "plan", "placement", "base"}),
-    "launch": frozenset(
+    "launch": frozenset({"placement", "base"}),
+    "offline": frozenset(
         {
-            "goal",
-            "patterns",
-            "predict",
-            "record",
-            "report",
-            "sim",
-            "collectives",
-            "plan",
-            "machine",
-            "topology",
-            "placement",
-            "trace",
-            "base",
+            *("launch", "goal", "patterns", "predict", "record", "report", "sim", "collectives"),
+            *("plan", "machine", "topology", "placement", "trace", "base"),
         }
     ),
 }

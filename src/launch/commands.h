@@ -1,8 +1,10 @@
 // The commands of the native program. Each takes the words after its name and returns the exit
-// code, if it returns at all: run, where, measure and replay become another program.
+// code, if it returns at all: all but config
+// become another program.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launch/environment.h"
@@ -32,17 +34,10 @@ int where_command(Invocation invocation);
 int measure_command(Invocation invocation);
 int replay_command(Invocation invocation);
 int config_command(Invocation invocation);
-int merge_records_command(Invocation invocation);
-int simulate_command(Invocation invocation);
-/// What `haichi predict --by sequence` starts.
-int predict_sequence_command(Invocation invocation);
-/// Write a record as GOAL, and print GOAL as a record; `haichi export` and `import` start them.
-int write_goal_command(Invocation invocation);
-int read_goal_command(Invocation invocation);
-/// Prints the report of a run of the logs that its ranks have left, one file of each node.
-int merge_logs_command(Invocation invocation);
-/// Which rank belongs on which seat: standard input asks (map_request.h), standard output answers.
-int map_command(Invocation invocation);
+/// Of files and no job, by the program haichi-offline (src/offline/): `words` with the command's
+/// name.
+bool is_offline(std::string_view command);
+int offline_command(Invocation invocation);
 
 /// Everything else is the Python side's: hands `words` (with the command's name) to the checkout's
 /// ./haichi that this program was built in.

@@ -42,15 +42,9 @@ int dispatch(std::string_view command, Invocation invocation) {
   if (command == "measure") return measure_command(std::move(invocation));
   if (command == "replay") return replay_command(std::move(invocation));
   if (command == "config") return config_command(std::move(invocation));
-  if (command == "simulate") return simulate_command(std::move(invocation));
-  if (command == "predict-sequence") return predict_sequence_command(std::move(invocation));
-  if (command == "write-goal") return write_goal_command(std::move(invocation));
-  if (command == "read-goal") return read_goal_command(std::move(invocation));
-  if (command == "merge-logs") return merge_logs_command(std::move(invocation));
-  if (command == "map") return map_command(std::move(invocation));
-  if (command == "merge-records") return merge_records_command(std::move(invocation));
   invocation.words.insert(invocation.words.begin(), std::string(command));
-  return other_command(std::move(invocation));
+  return is_offline(command) ? offline_command(std::move(invocation))
+                             : other_command(std::move(invocation));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include "launch/map_request.h"
+#include "offline/map_request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(MapRequest, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace haichi::launch
+}  // namespace haichi::offline

@@ -5,13 +5,12 @@
 #include <memory>
 
 #include "base/os.h"
-#include "launch/commands.h"
-#include "launch/exec.h"
-#include "launch/simulate_request.h"
-#include "launch/simulate_results.h"
 #include "machine/profile.h"
+#include "offline/commands.h"
+#include "offline/simulate_request.h"
+#include "offline/simulate_results.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 // The words of the command line that need a closer look than CLI11's.
@@ -144,12 +143,12 @@ Status write_files(const SimulateRow& row, const Words& words) {
 
 }  // namespace
 
-int simulate_command(Invocation invocation) {
+int simulate_command(const Arguments& arguments) {
   SimulateRequest request;
   Words words;
   const auto app = command_line(request, words);
   try {
-    app->parse(std::vector<std::string>(invocation.words.rbegin(), invocation.words.rend()));
+    app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     fputs(app->help().c_str(), stdout);
     return 0;
@@ -168,7 +167,7 @@ int simulate_command(Invocation invocation) {
   if (auto done = read_words(request, words); !done) return refuse(kUsage, done.error().text);
   request.record = !words.record.empty();
   if (!words.trace.empty())
-    request.traced_command = fmt::format("haichi simulate {}", fmt::join(invocation.words, " "));
+    request.traced_command = fmt::format("haichi simulate {}", fmt::join(arguments, " "));
   const auto rows = run_simulations(request);
   if (!rows) return refuse(kUsage, rows.error().text);
   if (auto done = write_files(rows->front(), words); !done)
@@ -179,4 +178,4 @@ int simulate_command(Invocation invocation) {
   return fflush(stdout) == 0 ? 0 : refuse(kUnavailable, "standard output can't be written");
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

@@ -12,11 +12,10 @@
 #include "base/number_text.h"
 #include "base/os.h"
 #include "base/version.h"
-#include "launch/commands.h"
-#include "launch/exec.h"
+#include "offline/commands.h"
 #include "record/write.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 /// The ranks whose parts lie in a folder, ascending. What has another name is none.
@@ -62,14 +61,13 @@ Status merge(const std::string& folder, const std::vector<int>& ranks) {
 
 }  // namespace
 
-int merge_records_command(Invocation invocation) {
-  if (invocation.words.size() != 1)
-    return refuse(kUsage, "merge-records: name one folder of parts");
-  const std::string& folder = invocation.words[0];
+int merge_records_command(const Arguments& arguments) {
+  if (arguments.size() != 1) return refuse(kUsage, "merge-records: name one folder of parts");
+  const std::string& folder = arguments[0];
   const std::vector<int> ranks = ranks_in(folder);
   if (ranks.empty()) return refuse(kConfig, folder + ": there are no parts of a record in it");
   const Status merged = merge(folder, ranks);
   return merged ? 0 : refuse(kConfig, merged.error().text);
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

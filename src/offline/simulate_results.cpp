@@ -1,4 +1,4 @@
-#include "launch/simulate_results.h"
+#include "offline/simulate_results.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include "base/version.h"
 #include "machine/profile.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -134,4 +134,4 @@ std::string simulations_as_json(const SimulateRequest& request,
   return document.dump(per_rank ? -1 : 2) + "\n";
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

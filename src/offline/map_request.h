@@ -12,7 +12,7 @@
 #include "placement/placement.h"
 #include "plan/rank_graph.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 
 struct MapRequest {
   placement::Placement seats;
@@ -23,4 +23,4 @@ struct MapRequest {
 /// Fails with EINVAL and one line that says what is wrong.
 Result<MapRequest> read_map_request(std::string_view text);
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

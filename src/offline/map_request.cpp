@@ -1,4 +1,4 @@
-#include "launch/map_request.h"
+#include "offline/map_request.h"
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 #include "placement/formats.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 using nlohmann::json;
@@ -74,4 +74,4 @@ Result<MapRequest> read_map_request(std::string_view text) {
   return MapRequest{*std::move(seats), plan::RankGraph(ranks, *edges), std::nullopt};
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

@@ -7,12 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "launch/commands.h"
-#include "launch/exec.h"
-#include "launch/map_request.h"
+#include "offline/commands.h"
+#include "offline/map_request.h"
 #include "plan/mapping.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 nlohmann::ordered_json as_json(const plan::MappingCost& cost) {
@@ -23,8 +22,8 @@ nlohmann::ordered_json as_json(const plan::MappingCost& cost) {
 
 }  // namespace
 
-int map_command(Invocation invocation) {
-  if (!invocation.words.empty())
+int map_command(const Arguments& arguments) {
+  if (!arguments.empty())
     return refuse(kUsage, "map: takes no words; what is to be mapped comes on standard input");
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
   const auto request = read_map_request(text);
@@ -39,4 +38,4 @@ int map_command(Invocation invocation) {
   return fwrite(line.data(), 1, line.size(), stdout) == line.size() ? 0 : 1;
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

@@ -10,7 +10,7 @@
 #include "sim/simulator.h"
 #include "trace/recorder.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 
 /// Collects what happens while the simulator runs; each rank keeps a bounded number of events.
 class SimulatedTrace : public sim::Observer {
@@ -34,4 +34,4 @@ class SimulatedTrace : public sim::Observer {
   std::vector<trace::Recorder> ranks_;
 };
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

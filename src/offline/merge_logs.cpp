@@ -2,24 +2,22 @@
 #include <cstdio>
 
 #include "base/os.h"
-#include "launch/commands.h"
-#include "launch/exec.h"
+#include "offline/commands.h"
 #include "report/read_logs.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 
-int merge_logs_command(Invocation invocation) {
-  if (invocation.words.empty()) return refuse(kUsage, "merge-logs: no log is named");
+int merge_logs_command(const Arguments& arguments) {
+  if (arguments.empty()) return refuse(kUsage, "merge-logs: no log is named");
   std::vector<std::string> texts;
-  for (const std::string& path : invocation.words) {
+  for (const std::string& path : arguments) {
     auto text = read_file(path);
     if (!text) return refuse(kConfig, text.error().text);
     texts.push_back(*std::move(text));
   }
   const auto report = report::report_of_logs(texts);
-  if (!report)
-    return refuse(kConfig, fmt::format("{} {}", invocation.words[0], report.error().text));
+  if (!report) return refuse(kConfig, fmt::format("{} {}", arguments[0], report.error().text));
   return fwrite(report->data(), 1, report->size(), stdout) == report->size() ? 0 : 1;
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

@@ -7,14 +7,13 @@
 
 #include "base/os.h"
 #include "base/version.h"
-#include "launch/commands.h"
-#include "launch/exec.h"
 #include "machine/profile.h"
+#include "offline/commands.h"
 #include "placement/formats.h"
 #include "predict/prediction.h"
 #include "record/read_record.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -135,11 +134,11 @@ std::string as_text(const predict::Prediction& prediction) {
 
 }  // namespace
 
-int predict_sequence_command(Invocation invocation) {
+int predict_sequence_command(const Arguments& arguments) {
   Words words;
   const auto app = command_line(words);
   try {
-    app->parse(std::vector<std::string>(invocation.words.rbegin(), invocation.words.rend()));
+    app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     fputs(app->help().c_str(), stdout);
     return 0;
@@ -163,4 +162,4 @@ int predict_sequence_command(Invocation invocation) {
   return fflush(stdout) == 0 ? 0 : refuse(kUnavailable, "standard output can't be written");
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

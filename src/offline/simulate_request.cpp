@@ -1,4 +1,4 @@
-#include "launch/simulate_request.h"
+#include "offline/simulate_request.h"
 
 #include <errno.h>
 
@@ -7,12 +7,12 @@
 
 #include "base/number_text.h"
 #include "base/os.h"
-#include "launch/simulate_trace.h"
+#include "offline/simulate_trace.h"
 #include "patterns/recorded.h"
 #include "placement/formats.h"
 #include "sim/seating.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 using placement::Placement;
@@ -179,4 +179,4 @@ Result<std::vector<SimulateRow>> run_simulations(const SimulateRequest& request)
   return rows;
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

@@ -1,4 +1,4 @@
-#include "launch/simulate_trace.h"
+#include "offline/simulate_trace.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 #include "base/version.h"
 #include "placement/formats.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -119,4 +119,4 @@ std::string SimulatedTrace::as_report(const std::string& command, const patterns
   return report.dump() + "\n";
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

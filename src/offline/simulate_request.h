@@ -10,7 +10,7 @@
 #include "patterns/pattern.h"
 #include "sim/summary.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 
 /// A pattern on a machine.
 struct SimulateRequest {
@@ -59,4 +59,4 @@ Status assign(SimulateRequest& request, std::string_view key, const std::string&
 /// changing fastest.
 Result<std::vector<SimulateRow>> run_simulations(const SimulateRequest& request);
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

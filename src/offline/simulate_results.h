@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "launch/simulate_request.h"
+#include "offline/simulate_request.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 
 std::string simulations_as_table(const SimulateRequest& request,
                                  const std::vector<SimulateRow>& rows);
@@ -15,4 +15,4 @@ std::string simulations_as_table(const SimulateRequest& request,
 std::string simulations_as_json(const SimulateRequest& request,
                                 const std::vector<SimulateRow>& rows, bool per_rank);
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline

@@ -9,15 +9,14 @@
 #include "goal/read_goal.h"
 #include "goal/record_text.h"
 #include "goal/write_goal.h"
-#include "launch/commands.h"
-#include "launch/exec.h"
+#include "offline/commands.h"
 #include "record/read_record.h"
 
-namespace haichi::launch {
+namespace haichi::offline {
 
-int write_goal_command(Invocation invocation) {
-  if (invocation.words.size() != 2) return refuse(kUsage, "write-goal takes a record and a file");
-  const std::string &path = invocation.words[0], &to = invocation.words[1];
+int write_goal_command(const Arguments& arguments) {
+  if (arguments.size() != 2) return refuse(kUsage, "write-goal takes a record and a file");
+  const std::string &path = arguments[0], &to = arguments[1];
   const auto record = record::read_record_file(path, {.calls = false, .traffic = false});
   if (!record) return refuse(kConfig, record.error().text);
   FILE* const out = fopen(to.c_str(), "w");
@@ -33,9 +32,9 @@ int write_goal_command(Invocation invocation) {
   return 0;
 }
 
-int read_goal_command(Invocation invocation) {
-  if (invocation.words.size() != 1) return refuse(kUsage, "read-goal takes one file");
-  const std::string& path = invocation.words[0];
+int read_goal_command(const Arguments& arguments) {
+  if (arguments.size() != 1) return refuse(kUsage, "read-goal takes one file");
+  const std::string& path = arguments[0];
   errno = 0;
   std::ifstream in(path);
   if (!in) return refuse(kConfig, fmt::format("{}: {}", path, strerror(errno ? errno : ENOENT)));
@@ -46,4 +45,4 @@ int read_goal_command(Invocation invocation) {
   return fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0 ? 0 : 1;
 }
 
-}  // namespace haichi::launch
+}  // namespace haichi::offline
