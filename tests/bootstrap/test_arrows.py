@@ -26,7 +26,7 @@ def found(src: Path, name: str, text: str) -> list[str]:
             "it may include from: base, machine, placement",
         ),
         ("placement/x.cpp", '#  include "trace/recorder.h"', "it may include from: base"),
-        ("mpiio/x.cpp", "#include <mpi.h>", "only measure, mpi, preload may"),
+        ("mpiio/x.cpp", "#include <mpi.h>", "only measure, mpi, preload, recorder, replay may"),
         ("plan/x.cpp", "#include <unistd.h>", "is pure"),
         ("plan/x.cpp", "#include <chrono>", "is pure"),
         ("plan/x.cpp", '#include "base/os.h"', "is pure"),

@@ -24,7 +24,7 @@ static void messages(int steps) {
   if (rank == 0) {
     MPI_Send(out, 3, MPI_INT, 1, 5, MPI_COMM_WORLD);
   } else if (rank == 1) {
-    MPI_Recv(in, 512, MPI_DOUBLE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(in, 1024, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   MPI_Send(out, 7, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
   MPI_Recv(in, 7, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);

@@ -29,7 +29,8 @@ def test_a_profile_of_this_machine(stock: Mpi, tmp_path: Path) -> None:
         # A machine with one core is no reference, but this asks for the form only.
         measure(stock, 2, *words, "--reference", "--out", file, check=True)
     out = tmp_path / "machine.json"
-    done = mpis.haichi_command("fit", *files, "-o", out)
+    # Two launches on a busy machine may be far apart, of which fit would refuse both.
+    done = mpis.haichi_command("fit", "--least", *files, "-o", out)
     assert done.returncode == 0, done.stderr
     made = json.loads(out.read_text())
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(made)
