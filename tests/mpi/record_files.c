@@ -73,7 +73,7 @@ static void refused(void) {
   got[1] = MPI_Send(&value, 1, MPI_INT, size + 5, 0, MPI_COMM_WORLD);
   got[2] = MPI_Send(&value, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   got[3] = MPI_Bcast(&value, 1, MPI_INT, size + 5, MPI_COMM_WORLD);
-  got[4] = MPI_Allreduce(&value, &value, 1, MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD);
+  got[4] = MPI_Gather(&value, 1, MPI_INT, &value, 1, MPI_INT, -7, MPI_COMM_WORLD);
   got[5] = MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE);
   got[6] = MPI_Wait(&request, MPI_STATUS_IGNORE);
   got[7] = MPI_Alltoall(&value, -3, MPI_INT, &value, 1, MPI_INT, MPI_COMM_WORLD);
