@@ -94,8 +94,9 @@ def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
         for name in found:
             at = SMALL if name in MESSAGE_COSTS else size
             needs.sizes[name][at] = needs.sizes[name].get(at, 0.0) + key.total_s
-    if "ping-pong" in needs.sizes:
-        # What a message takes before its first byte, and what follows it at once.
+    if needs.sizes:
+        # What a message takes before its first byte, and what follows it at once: there is no
+        # profile of a machine without.
         for name in ("ping-pong", "stream"):
             needs.sizes[name].setdefault(SMALL, 0.0)
     return needs
