@@ -23,10 +23,13 @@ from haichi.predict.model import Interval, PredictedRank, Prediction, Sensitivit
 from haichi.predict.sensitivity import COSTS
 from haichi.record.read import Record
 from haichi.report.load import ReportError, first_problem
-from haichi.report.units import printable
+from haichi.report.units import plural, printable
 
 ENGINE = "predict-sequence"
 SECONDS = 1800.0
+FEW_LAUNCHES = 3  # below, nothing tells how far launches are apart:
+APART = 0.10  # so much is allowed for that, each way
+MODEL = 0.02  # else what the engine itself errs by (docs/guide/predict-sequence.md, Against SMPI)
 TRIALS = 8  # runs of the engine to find the latency that costs so much
 CLOSE = 0.01  # of what it should cost
 
@@ -91,6 +94,16 @@ class Runs:
             ) from None
 
 
+def stated(of_costs: Interval, found: FoundProfile, recorded_s: float) -> Interval:
+    """The program's interval: the costs' own, and what the record shows beyond it if it is of the
+    same machine (a first touch, a connection), with what launches and the engine differ by."""
+    low, high = of_costs.low, of_costs.high
+    if found.same:
+        low, high = min(low, recorded_s), max(high, recorded_s)
+    allowed = APART if found.profile.made.launches < FEW_LAUNCHES else MODEL
+    return Interval(low=low * (1 - allowed), high=high * (1 + allowed))
+
+
 def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
     """What the events of a record take on a machine.
 
@@ -116,10 +129,13 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
     notes = [*record.notes, *made.notes]
     if cut:
         notes.append(f"the sequence of rank {cut[0]} is cut: what follows is not in the figure")
-    if made.interval.low == made.interval.high:
+    launches = found.profile.made.launches
+    if launches < FEW_LAUNCHES:
         notes.append(
-            f"{found.profile.name} has no interval for any of these calls, so there is none"
+            f"{found.profile.name} rests on {plural(launches, 'launch')}: {APART:.0%} each way are "
+            f"allowed for what launches differ by; measure {FEW_LAUNCHES}"
         )
+    recorded_s = max((line.wall_s for line in record.ranks.values()), default=0.0)
     why = f"the ranks' sequences do not fit together: {'; '.join(made.problems)}"
     return Prediction(
         form="haichi.prediction/1",
@@ -130,9 +146,9 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=made.interval if made.complete else None,
+        program_s=stated(made.interval, found, recorded_s) if made.complete else None,
         why_not=None if made.complete else printable(why),
-        recorded_s=max((line.wall_s for line in record.ranks.values()), default=0.0),
+        recorded_s=recorded_s,
         communication=max(
             transfers.values(), key=lambda each: each.high, default=Interval(low=0.0, high=0.0)
         ),

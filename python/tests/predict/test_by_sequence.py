@@ -12,8 +12,10 @@ import recorded
 from haichi.cli import app
 from haichi.fit.model import Profile
 from haichi.paths import build
-from haichi.predict.by_sequence import slower, with_ends
+from haichi.predict.by_sequence import APART, MODEL, slower, stated, with_ends
 from haichi.predict.curves import Curves
+from haichi.predict.machine import FoundProfile
+from haichi.predict.model import Interval
 from haichi.schema import schema_file
 from test_predict import line, machine
 from typer.testing import CliRunner
@@ -71,12 +73,35 @@ def one_way(tmp_path: Path, answers: bool = False) -> Path:
     )
 
 
+def of_costs(made: dict[str, Any]) -> tuple[float, float]:
+    """A program's interval without what is allowed for launches, of which the profile has one."""
+    return made["program_s"]["low"] / (1 - APART), made["program_s"]["high"] / (1 + APART)
+
+
+@pytest.mark.parametrize(
+    ("launches", "same", "wanted"),
+    [
+        (1, False, Interval(low=2 * (1 - APART), high=3 * (1 + APART))),
+        (3, False, Interval(low=2 * (1 - MODEL), high=3 * (1 + MODEL))),
+        (3, True, Interval(low=2 * (1 - MODEL), high=4 * (1 + MODEL))),
+    ],
+)
+def test_the_interval_is_no_narrower_than_is_known(
+    launches: int, same: bool, wanted: Interval
+) -> None:
+    """The record took 4 s, and the costs say 2 to 3."""
+    document = machine()
+    document["made"]["launches"] = launches
+    found = FoundProfile(Path("m.json"), Profile.model_validate(document), same)
+    assert stated(Interval(low=2, high=3), found, 4.0) == wanted
+
+
 def test_who_is_late_is_waited_for(tmp_path: Path) -> None:
     made = predicted(one_way(tmp_path), write_machine(tmp_path))
     alone = 1e-5 + SIZE * 1e-8
     assert made["by"] == "sequence"
-    for end in ("low", "high"):
-        assert made["program_s"][end] == pytest.approx(TIMES * COMPUTE + alone, rel=0.02)
+    for end in of_costs(made):
+        assert end == pytest.approx(TIMES * COMPUTE + alone, rel=0.02)
     receiver = made["by_rank"][1]
     assert receiver["waiting_s"] == pytest.approx(TIMES * COMPUTE, rel=0.05)
     (computing,) = [step for step in made["critical_path"] if step["what"] == "compute"]
@@ -88,7 +113,7 @@ def test_the_interval_holds_hot_and_cold(tmp_path: Path) -> None:
     cold = {"name": "ping-pong", "place": "network", "buffers": "cold", **line(3e-5, 1e-8)}
     profile = write_machine(tmp_path, curves=[*document["curves"], cold])
     made = predicted(one_way(tmp_path, answers=True), profile)
-    low, high = made["program_s"]["low"], made["program_s"]["high"]
+    low, high = of_costs(made)
     assert low == pytest.approx(TIMES * (COMPUTE + 2 * (1e-5 + SIZE * 1e-8)), rel=0.01)
     assert high - low == pytest.approx(TIMES * 2 * 2e-5, rel=0.02)
 
@@ -98,7 +123,7 @@ def test_which_latency_costs_so_much(tmp_path: Path) -> None:
     made = predicted(one_way(tmp_path, answers=True), write_machine(tmp_path), "--sensitivity")
     (of,) = made["sensitivity"]
     assert of["place"] == "network" and of["latencies"]["low"] == 2 * TIMES
-    whole = made["program_s"]["low"]
+    whole, _ = of_costs(made)
     for cost in (1, 2, 5):
         found = of["added_latency_s"][str(cost)]
         assert found["low"] <= cost / 100 * whole / (2 * TIMES) * 1.01
