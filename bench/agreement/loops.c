@@ -98,6 +98,7 @@ int main(int argc, char** argv) {
   while (argc == 4 && kernel < 4 && strcmp(argv[1], kernels[kernel].name) != 0) ++kernel;
   if (argc != 4 || kernel == 4 || ranks != 2) {
     if (rank == 0) fprintf(stderr, "loops: KERNEL BYTES BLOCKS, on two ranks; see its head\n");
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody ends the job before that is said */
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   bind_to_own_core();
