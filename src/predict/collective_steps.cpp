@@ -140,12 +140,14 @@ std::unique_ptr<plan::Schedule> exchange(const CollectiveCall& call,
                                          const placement::Placement& placement) {
   using collectives::Kind;
   const bool gathers = call.collective == Collective::allgather;
-  const int64_t bytes = call.bytes;
-  const bool is_short = gathers ? bytes * placement.ranks() < kLongGather : bytes <= kShortBlock;
-  const std::string_view name = is_short && gathers               ? "doubling"
-                                : is_short                        ? "bruck"
-                                : !gathers && bytes <= kLongBlock ? "spread(pairwise,0)"
-                                                                  : "ring";
+  const int64_t by = call.chosen_by;
+  const bool is_short = gathers ? by * placement.ranks() < kLongGather : by <= kShortBlock;
+  const std::string_view name = is_short && gathers            ? "doubling"
+                                : is_short                     ? "bruck"
+                                : !gathers && by <= kLongBlock ? "spread(pairwise,0)"
+                                                               : "ring";
+  // Schedules leave out blocks of no bytes, and another rank's may have some.
+  const int64_t bytes = std::max<int64_t>(1, call.bytes);
   const collectives::Exchange x{&placement, call.me, bytes,
                                 {},         {},      gathers ? Kind::all_gather : Kind::all_to_all};
   return collectives::parse_candidate(name)->schedule(x);

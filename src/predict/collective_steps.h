@@ -25,8 +25,11 @@ struct CollectiveCall {
   Collective collective = Collective::barrier;
   int me = 0;
   int root = 0;
-  int64_t bytes =
-      0;  ///< of the buffer; of an all-to-all, (all)gather, scatter for each single rank
+  /// Of the buffer; of an all-to-all, (all)gather, scatter for each single rank.
+  int64_t bytes = 0;
+  /// By which an all-to-all or all-gather chooses its algorithm: ranks may give different bytes,
+  /// and must all choose the same.
+  int64_t chosen_by = 0;
 };
 
 /// The placement is that of the communicator's ranks, and must outlive the schedule.

@@ -399,20 +399,21 @@ class Run : Traffic::Listener {
     Members& members = meetings_.members(*comm);
     const int me = members.place[strand.rank];
     strand.comm = *comm;
-    const auto [call, meeting] = meetings_.come(*comm, strand.rank, strand.function,
+    const int ranks = members.placement.ranks();
+    const int64_t given = std::max<int64_t>(0, event.bytes);
+    const int64_t bytes = strand.call.per_peer ? given : given / ranks;
+    const auto [call, meeting] = meetings_.come(*comm, strand.rank, strand.function, bytes,
                                                 event.root == strand.rank, strand.clock);
     strand.number = call;
     if (meeting->function != strand.function)
       return halt(strand,
                   fmt::format("comes to {} on communicator {} where rank {} came to {}", event.call,
                               event.comm, meeting->first, books_.function(meeting->function)));
-    const int ranks = members.placement.ranks();
-    const int64_t bytes = std::max<int64_t>(0, event.bytes);
     const auto root = members.place.find(event.root);
-    strand.schedule = schedule_of({fence ? Collective::barrier : strand.call.collective, me,
-                                   root == members.place.end() ? 0 : root->second,
-                                   strand.call.per_peer ? bytes : bytes / ranks},
-                                  members.placement);
+    strand.schedule =
+        schedule_of({fence ? Collective::barrier : strand.call.collective, me,
+                     root == members.place.end() ? 0 : root->second, bytes, meeting->bytes},
+                    members.placement);
     strand.factor = factor(strand, members);
     strand.phase = Phase::step;
     return true;

@@ -235,6 +235,17 @@ TEST(PredictEngine, EveryCollectiveCallEndsOnAnyNumberOfRanks) {
       }
 }
 
+TEST(PredictEngine, RanksThatGiveDifferentBytesMeetInOneCall) {
+  for (const char* const name : {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Allgatherv"}) {
+    std::vector<Sequence> all;
+    for (const int64_t bytes : {0, 100, 5000, 4000000})
+      all.push_back(once({call(name, -1, bytes)}));
+    const Outcome outcome = outcome_of(placement::block(4, 1), all);
+    EXPECT_THAT(outcome.problems, SizeIs(0)) << name;
+    EXPECT_GT(outcome.end(), 0) << name;
+  }
+}
+
 TEST(PredictEngine, ANonblockingCollectiveCallGoesOnBesideTheRank) {
   const auto placement = placement::block(2, 1);
   // The first rank would wait for ever if its barrier waited for it to wait.

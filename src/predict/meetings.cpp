@@ -22,14 +22,15 @@ std::optional<size_t> Meetings::find(int id, int rank) const {
   return found->second;
 }
 
-std::pair<uint64_t, Meeting*> Meetings::come(size_t comm, int rank, int function, bool is_root,
-                                             sim::Time at) {
+std::pair<uint64_t, Meeting*> Meetings::come(size_t comm, int rank, int function, int64_t bytes,
+                                             bool is_root, sim::Time at) {
   Members& members = members_[comm];
   const uint64_t number = members.calls[size_t(members.place[rank])]++;
   Meeting& meeting = meetings_[key(comm, number)];
   if (meeting.come++ == 0) {
     meeting.function = function;
     meeting.first = rank;
+    meeting.bytes = bytes;
   }
   if (at >= meeting.last) {
     meeting.last = at;

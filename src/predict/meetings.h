@@ -26,6 +26,7 @@ struct Members {
 /// A collective call of a communicator, until all have left it.
 struct Meeting {
   int function = 0, first = -1;  ///< what the first rank to come called, and its number
+  int64_t bytes = 0;             ///< and its bytes, by which all choose the algorithm
   int come = 0, left = 0;
   sim::Time last = 0;
   int last_rank = -1;
@@ -41,8 +42,8 @@ class Meetings {
   std::optional<size_t> find(int id, int rank) const;
   Members& members(size_t comm) { return members_[comm]; }
   /// A rank comes; returns the number of the call, and the meeting.
-  std::pair<uint64_t, Meeting*> come(size_t comm, int rank, int function, bool is_root,
-                                     sim::Time at);
+  std::pair<uint64_t, Meeting*> come(size_t comm, int rank, int function, int64_t bytes,
+                                     bool is_root, sim::Time at);
   Meeting& meeting(size_t comm, uint64_t number) { return meetings_[key(comm, number)]; }
   void leave(size_t comm, uint64_t number);
 
