@@ -338,8 +338,7 @@ class Run : Traffic::Listener {
       request.waiter = int32_t(number);
       ++strand.pending;
     }
-    strand.waits_now = strand.pending > 0;
-    if (strand.waits_now) return false;
+    if (strand.pending > 0) return false;
     waits_.resolve(strand);
     return true;
   }
@@ -348,7 +347,6 @@ class Run : Traffic::Listener {
     const int32_t waiter = traffic_.request(number).waiter;
     Strand& strand = strands_[size_t(waiter)];
     if (--strand.pending > 0) return;
-    strand.waits_now = false;
     waits_.resolve(strand);
     events_.set(uint32_t(waiter), std::max(now_, strand.clock));
   }

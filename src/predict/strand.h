@@ -49,7 +49,6 @@ struct Strand {
   // What it waits for.
   std::vector<int32_t> waits;
   int pending = 0;
-  bool waits_now = false;
   Phase after = Phase::finish;
 
   // Its collective call.
