@@ -80,7 +80,7 @@ std::string as_json(const predict::Prediction& prediction) {
     if (rank.end >= all.end) all = rank;
   }
   for (const predict::FunctionShare& each : outcome.functions) {
-    Json entry = {{"function", each.function}};
+    Json entry = {{"function", each.function}, {"by_numbers", each.by_numbers}};
     entry.update(share_as_json(each));
     functions.push_back(std::move(entry));
   }

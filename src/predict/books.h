@@ -28,6 +28,8 @@ class Books {
   const Shape& shape(int rank, int event) const { return *shapes_[size_t(rank)].at(size_t(event)); }
   const std::string& function(int number) const { return functions_[size_t(number)].function; }
 
+  /// What a message of the function takes is by the machine's numbers alone.
+  void by_numbers(int function) { functions_[size_t(function)].by_numbers = true; }
   /// A rank's call is over.
   void finish(const Strand& strand);
   /// A rank is over.

@@ -30,14 +30,14 @@ double measured_size(const record::Event& event, int ranks) {
 
 }  // namespace
 
-double CollectiveFactor::of(const record::Event& event, const Members& members) {
-  const auto [at, is_new] =
-      known_.try_emplace({event.call, event.bytes, members.id, event.root}, 1.0);
+std::optional<double> CollectiveFactor::of(const record::Event& event, const Members& members) {
+  const auto [at, is_new] = known_.try_emplace({event.call, event.bytes, members.id, event.root});
   if (is_new) at->second = work_out(event, members);
   return at->second;
 }
 
-double CollectiveFactor::work_out(const record::Event& event, const Members& members) {
+std::optional<double> CollectiveFactor::work_out(const record::Event& event,
+                                                 const Members& members) {
   const int ranks = members.placement.ranks(), nodes = members.placement.nodes();
   if (ranks == 1) return 1;  // it has nothing to send
   const std::string name = measurement_of(event.call);
@@ -50,7 +50,7 @@ double CollectiveFactor::work_out(const record::Event& event, const Members& mem
       notes_.push_back(fmt::format(
           "{} of {} ranks on {} node{} was not measured: its messages are taken as they are",
           event.call, ranks, nodes, nodes == 1 ? "" : "s"));
-    return 1;
+    return std::nullopt;
   }
   // The call alone, on its own ranks.
   record::Event alone;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,18 +29,18 @@ class CollectiveFactor {
     profile_.machine.seats.clear();  // those of all nodes; a communicator may have some
   }
 
-  /// 1 if the call was not measured with as many ranks and nodes; a note then says so, once for
+  /// None if the call was not measured with as many ranks and nodes; a note then says so, once for
   /// each function. `event` is as it was recorded.
-  double of(const record::Event& event, const Members& members);
+  std::optional<double> of(const record::Event& event, const Members& members);
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  double work_out(const record::Event& event, const Members& members);
+  std::optional<double> work_out(const record::Event& event, const Members& members);
 
   machine::Profile profile_;
   const machine::Bound bound_;
   const RunAlone run_;
-  std::map<std::tuple<std::string, int64_t, int, int>, double> known_;
+  std::map<std::tuple<std::string, int64_t, int, int>, std::optional<double>> known_;
   std::map<std::string, bool> told_;
   std::vector<std::string> notes_;
 };

@@ -42,6 +42,8 @@ class Costs {
 
   Way way(int a, int b) const;
   MessageCost message(Way way, int64_t bytes) const;
+  /// Whether messages that go there were measured; what a rank sends to itself is a copy.
+  bool measured(Way way) const { return way == Way::self || curves_[size_t(way)] != nullptr; }
   sim::Time copy(int64_t bytes) const;
   sim::Time posting() const { return posting_; }  ///< of a receive
   /// The machine's, with the ports as they are taken here.

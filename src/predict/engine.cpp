@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -201,14 +202,20 @@ class Run : Traffic::Listener {
     return true;
   }
 
-  // The processor's work for a message that is about to go.
+  // The processor's work for a message that is about to go. `measured`: the call's factor.
+  void work_for_message(Strand& strand, int peer, int64_t bytes,
+                        std::optional<double> measured = {}) {
+    const Way way = costs_.way(strand.rank, peer);
+    const MessageCost cost = costs_.message(way, std::max<int64_t>(0, bytes));
+    spend(strand, cost.times(measured.value_or(1)).send, strand.function, int(way));
+    if (!measured && !costs_.measured(way)) books_.by_numbers(strand.function);
+  }
+
   bool prepare(Strand& strand, const Event& event) {
     if (event.peer >= job_.placement->ranks())
       return halt(strand, fmt::format("has a message for rank {}, and there are {} ranks",
                                       event.peer, job_.placement->ranks()));
-    const Way way = costs_.way(strand.rank, event.peer);
-    spend(strand, costs_.message(way, std::max<int64_t>(0, event.bytes)).send, strand.function,
-          int(way));
+    work_for_message(strand, event.peer, event.bytes);
     strand.phase = Phase::inject;
     return true;
   }
@@ -286,9 +293,7 @@ class Run : Traffic::Listener {
         put_slot(strand, its->request, request);
         continue;
       }
-      const Way way = costs_.way(strand.rank, its->peer);
-      spend(strand, costs_.message(way, std::max<int64_t>(0, its->bytes)).send, strand.function,
-            int(way));
+      work_for_message(strand, its->peer, its->bytes);
       strand.phase = Phase::inject_start;
       return;
     }
@@ -417,19 +422,19 @@ class Run : Traffic::Listener {
     return true;
   }
 
-  // As messages of the call are stretched; looked up once for each event.
-  double factor(const Strand& strand, const Members& members) {
-    if (!options_.as_measured) return 1;
-    std::vector<double>& known = known_factors_[size_t(strand.rank)];
-    if (known.empty()) known.resize(job_.sequences[size_t(strand.rank)]->events.size(), -1);
-    double& its = known[size_t(strand.event)];
-    if (its >= 0) return its;
+  // As messages of the call are stretched, if it was measured; looked up once for each event.
+  std::optional<double> factor(const Strand& strand, const Members& members) {
+    if (!options_.as_measured) return std::nullopt;
+    auto& known = known_factors_[size_t(strand.rank)];
+    if (known.empty()) known.resize(job_.sequences[size_t(strand.rank)]->events.size());
+    auto& its = known[size_t(strand.event)];
+    if (its) return *its;
     Event event = event_of(strand);
     if (strand.call.act == Act::fence) {  // which is a barrier behind the puts
       event = {};
       event.call = "MPI_Barrier";
     }
-    return its = factors_.of(event, members);
+    return its.emplace(factors_.of(event, members));
   }
 
   bool step(uint32_t number) {
@@ -438,13 +443,10 @@ class Run : Traffic::Listener {
     const std::vector<int>& ranks = meetings_.members(strand.comm).ranks;
     while (strand.schedule->next(next)) {
       switch (next.kind) {
-        case plan::Step::Kind::send: {
-          const Way way = costs_.way(strand.rank, ranks[size_t(next.peer)]);
-          spend(strand, costs_.message(way, next.from.size).times(strand.factor).send,
-                strand.function, int(way));
+        case plan::Step::Kind::send:
+          work_for_message(strand, ranks[size_t(next.peer)], next.from.size, strand.factor);
           strand.phase = Phase::inject_step;
           return true;
-        }
         case plan::Step::Kind::receive: {
           const bool may_wait = double(next.to.size) > costs_.machine().eager_bytes;
           strand.waits.push_back(traffic_.receive(
@@ -454,8 +456,8 @@ class Run : Traffic::Listener {
           break;
         }
         case plan::Step::Kind::copy:
-          spend(strand, Time(double(costs_.copy(next.from.size)) * strand.factor), strand.function,
-                PathKeys::kNoPlace);
+          spend(strand, Time(double(costs_.copy(next.from.size)) * strand.factor.value_or(1)),
+                strand.function, PathKeys::kNoPlace);
           return true;
         case plan::Step::Kind::wait:
           if (strand.waits.empty()) break;
@@ -471,11 +473,11 @@ class Run : Traffic::Listener {
     const int peer = meetings_.members(strand.comm).ranks[size_t(strand.step.peer)];
     const Way way = costs_.way(strand.rank, peer);
     const int64_t bytes = strand.step.from.size;
-    const int32_t request =
-        traffic_.send(now_,
-                      {strand.rank, peer, bytes, Mode::standard,
-                       costs_.message(way, bytes).times(strand.factor), way, keep(strand)},
-                      inner_envelope(strand.comm, strand.rank, strand.number, strand.beside));
+    const int32_t request = traffic_.send(
+        now_,
+        {strand.rank, peer, bytes, Mode::standard,
+         costs_.message(way, bytes).times(strand.factor.value_or(1)), way, keep(strand)},
+        inner_envelope(strand.comm, strand.rank, strand.number, strand.beside));
     if (request >= 0) strand.waits.push_back(request);
     strand.phase = Phase::step;
   }
@@ -532,8 +534,9 @@ class Run : Traffic::Listener {
   Books books_;
   Waits waits_;
   CollectiveFactor factors_;
-  std::vector<std::vector<double>> known_factors_;  // by rank and event
-  std::vector<Strand> strands_;                     // the ranks first
+  // By rank and event, once it was asked for.
+  std::vector<std::vector<std::optional<std::optional<double>>>> known_factors_;
+  std::vector<Strand> strands_;  // the ranks first
   std::vector<uint32_t> free_strands_;
   sim::EventQueue events_;
   Time now_ = 0;

@@ -211,6 +211,22 @@ TEST(PredictEngine, ACollectiveCallTakesWhatWasMeasured) {
     EXPECT_NEAR(sim::seconds(each.end), 7e-6 + 30e-6 + 60e-6, 1e-9);
 }
 
+// The messages of a call that was not measured have curves between nodes, and none inside them.
+TEST(PredictEngine, WhatTheNumbersAloneTellIsSaid) {
+  machine::Profile profile = plain();
+  profile.machine.curves.pop_back();
+  profile.collectives.push_back({"barrier", 2, 1, {{0}, {7e-6}, {}, {}}});
+  const std::vector<Sequence> two(2, once({call("MPI_Barrier"), call("MPI_Alltoall", -1, 500)}));
+  const auto by_numbers = [&](const Placement& placement) {
+    std::vector<std::string> names;
+    for (const FunctionShare& each : outcome_of(placement, two, profile).functions)
+      if (each.by_numbers) names.push_back(each.function);
+    return names;
+  };
+  EXPECT_THAT(by_numbers(placement::block(1, 2)), ElementsAre("MPI_Alltoall"));
+  EXPECT_THAT(by_numbers(placement::block(2, 1)), SizeIs(0));
+}
+
 TEST(PredictEngine, ACallOfOneRankNeedsNoMeasurement) {
   const Outcome outcome =
       outcome_of(placement::block(1, 1), {once({call("MPI_Allreduce", -1, 8)})});

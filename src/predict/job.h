@@ -44,6 +44,7 @@ struct Share {
 
 struct FunctionShare : Share {
   std::string function;
+  bool by_numbers = false;  ///< neither it nor some of its messages were measured
 };
 
 struct RankShare : Share {

@@ -30,15 +30,20 @@ bool has_interval(const machine::Profile& profile) {
                      [](const auto& each) { return each.points.has_interval(); });
 }
 
-// Functions that took their recorded time, in one line.
-void note_recorded(const Outcome& outcome, std::vector<std::string>& notes) {
+// One line with the functions of which that is so; none if there are none.
+template <class Is>
+void note_those(const char* what, const Outcome& outcome, const Is& is,
+                std::vector<std::string>& notes) {
   std::string names;
   for (const FunctionShare& each : outcome.functions)
-    if (call_of(each.function).act == Act::as_recorded && each.transfer > 0)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", each.function);
-  if (!names.empty())
-    notes.push_back(fmt::format("taken as they were recorded, for want of a model: {}", names));
+    if (is(each)) names += fmt::format("{}{}", names.empty() ? "" : ", ", each.function);
+  if (!names.empty()) notes.push_back(fmt::format("{}: {}", what, names));
 }
+
+bool is_as_recorded(const FunctionShare& share) {
+  return call_of(share.function).act == Act::as_recorded && share.transfer > 0;
+}
+bool is_by_numbers(const FunctionShare& share) { return share.by_numbers; }
 
 }  // namespace
 
@@ -76,7 +81,10 @@ Result<Prediction> predict(const record::Record& record, const machine::Profile&
       prediction.high_s = std::max(prediction.high_s, sim::seconds(other->end()));
     }
   for (const std::string& line : outcome->notes) prediction.notes.push_back(line);
-  note_recorded(*outcome, prediction.notes);
+  note_those("taken as they were recorded, for want of a model", *outcome, is_as_recorded,
+             prediction.notes);
+  note_those("by the machine's numbers alone, for want of a curve", *outcome, is_by_numbers,
+             prediction.notes);
   prediction.outcome = *std::move(outcome);
   return prediction;
 }

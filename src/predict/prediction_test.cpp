@@ -96,6 +96,8 @@ TEST(Prediction, SaysWhatARecordLacks) {
   ASSERT_TRUE(bare_found);
   EXPECT_FALSE(bare_found->has_interval);
   EXPECT_THAT(bare_found->notes, Contains(HasSubstr("no curve of messages between nodes")));
+  EXPECT_THAT(bare_found->notes,
+              Contains("by the machine's numbers alone, for want of a curve: MPI_Send"));
 }
 
 }  // namespace
