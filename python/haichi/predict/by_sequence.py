@@ -17,11 +17,16 @@ from pydantic import BaseModel, Field, ValidationError
 from haichi.fit.model import CollectiveCurve, PlaceCurve, Profile
 from haichi.fit.profile import text_of
 from haichi.paths import program
+from haichi.predict.by_table import unknown, without_curve
 from haichi.predict.curves import Curves
+from haichi.predict.kinds import MESSAGES, kind_of, measurement
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval, PredictedRank, Prediction, Sensitivity, Step
 from haichi.predict.sensitivity import COSTS
-from haichi.record.read import Record
+from haichi.predict.table import Lacking
+from haichi.record.read import Record, plain_name
+from haichi.record.sites import Named
+from haichi.record.view import View
 from haichi.report.load import ReportError, first_problem
 from haichi.report.units import plural, printable
 
@@ -44,6 +49,14 @@ class EngineRank(BaseModel):
     transfer_s: float = 0.0
 
 
+class EngineFunction(BaseModel):
+    """A function, as the engine prints it."""
+
+    function: str
+    by_numbers: bool = False
+    """Neither it nor some of its messages were measured: the machine's numbers alone tell."""
+
+
 class Engine(BaseModel):
     """What the engine prints."""
 
@@ -53,6 +66,7 @@ class Engine(BaseModel):
     complete: bool = True
     problems: list[str] = Field(default_factory=list)
     ranks: list[EngineRank] = Field(default_factory=list)
+    functions: list[EngineFunction] = Field(default_factory=list)
     critical_path: list[Step] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
 
@@ -136,7 +150,11 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
             f"allowed for what launches differ by; measure {FEW_LAUNCHES}"
         )
     recorded_s = max((line.wall_s for line in record.ranks.values()), default=0.0)
-    why = f"the ranks' sequences do not fit together: {'; '.join(made.problems)}"
+    view = View(record, Named())
+    lacking = unknown(view, _by_numbers(record, made))
+    why_not = without_curve(view, lacking)
+    if not made.complete:
+        why_not = f"the ranks' sequences do not fit together: {'; '.join(made.problems)}"
     return Prediction(
         form="haichi.prediction/1",
         by="sequence",
@@ -146,8 +164,8 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=stated(made.interval, found, recorded_s) if made.complete else None,
-        why_not=None if made.complete else printable(why),
+        program_s=None if why_not else stated(made.interval, found, recorded_s),
+        why_not=printable(why_not) or None,
         recorded_s=recorded_s,
         communication=max(
             transfers.values(), key=lambda each: each.high, default=Interval(low=0.0, high=0.0)
@@ -155,7 +173,7 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         recorded_communication_s=max((line.mpi_s for line in record.ranks.values()), default=0.0),
         waiting_share=waiting / in_mpi if in_mpi > 0 else 0.0,
         parts=[],
-        unknown=[],
+        unknown=lacking,
         by_rank=[
             PredictedRank(
                 rank=each.rank,
@@ -170,6 +188,24 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         critical_path=made.critical_path,
         notes=notes,
     )
+
+
+def _by_numbers(record: Record, made: Engine) -> list[Lacking]:
+    """Calls that no curve told the engine of, with the waiting for what they began."""
+    names = {plain_name(each.function) for each in made.functions if each.by_numbers}
+    found: dict[str, Lacking] = {}
+    for key in record.keys:
+        begun = plain_name(key.call.for_) if key.call.for_ else ""
+        name = begun or key.name
+        if name not in names:
+            continue
+        message = kind_of(name) in MESSAGES
+        each = found.setdefault(
+            name, Lacking(name, measure="ping-pong" if message else measurement(name))
+        )
+        each.calls += 0 if begun else key.count
+        each.recorded += key.total_s
+    return sorted(found.values(), key=lambda each: -each.recorded)
 
 
 def with_ends(profile: Profile) -> Profile:

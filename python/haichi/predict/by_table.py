@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from haichi.predict.curves import Curves
@@ -9,7 +10,7 @@ from haichi.predict.machine import FoundProfile
 from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown
 from haichi.predict.sensitivity import interval, of_rank
 from haichi.predict.span import NOTHING, Span
-from haichi.predict.table import RankNeed, Table
+from haichi.predict.table import Lacking, RankNeed, Table
 from haichi.record.read import Record
 from haichi.record.sites import Named
 from haichi.record.view import View
@@ -47,7 +48,8 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         max((each.seconds.high for each in ranks.values()), default=0.0),
     )
     waiting = sum(each.waiting for each in ranks.values()) / view.seconds if view.seconds else 0.0
-    why_not = _why_not(view, table, waiting)
+    lacking = unknown(view, table.sorted_lacking())
+    why_not = _why_not(view, lacking, waiting)
     in_mpi = {rank: line.mpi_s for rank, line in record.ranks.items()}
     return Prediction(
         form="haichi.prediction/1",
@@ -76,17 +78,7 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
             )
             for part in table.sorted_parts()
         ],
-        unknown=[
-            Unknown(
-                name=each.name,
-                calls=each.calls,
-                share_of_calls=each.calls / view.calls if view.calls else 0.0,
-                recorded_s=each.recorded,
-                share_of_time=each.recorded / view.seconds if view.seconds else 0.0,
-                measure=each.measure,
-            )
-            for each in table.sorted_lacking()
-        ],
+        unknown=lacking,
         by_rank=[
             PredictedRank(
                 rank=rank,
@@ -123,20 +115,47 @@ def _ranks(record: Record, table: Table, view: View, same: bool) -> dict[int, To
     return told
 
 
-def _why_not(view: View, table: Table, waiting: float) -> str:
-    """Why a table has no figure for the program; empty if it has."""
+def unknown(view: View, lacking: Iterable[Lacking]) -> list[Unknown]:
+    """Calls without a curve, beside all that the record has."""
+    return [
+        Unknown(
+            name=each.name,
+            calls=each.calls,
+            share_of_calls=each.calls / view.calls if view.calls else 0.0,
+            recorded_s=each.recorded,
+            share_of_time=each.recorded / view.seconds if view.seconds else 0.0,
+            measure=each.measure,
+        )
+        for each in lacking
+    ]
+
+
+def without_curve(view: View, lacking: list[Unknown]) -> str:
+    """That there is no figure for want of curves; empty if enough is known."""
+    if little_in_mpi(view) or sum(each.share_of_time for each in lacking) <= UNKNOWN:
+        return ""
+    many = sum(each.calls for each in lacking)
+    seconds = sum(each.recorded_s for each in lacking)
+    return (
+        f"{plural(many, 'call')} with {format_share(seconds, view.seconds)} of the time in MPI "
+        "have no curve in the profile"
+    )
+
+
+def little_in_mpi(view: View) -> bool:
+    """Whether what is in MPI does not change the figure."""
     in_mpi = view.seconds / max(len(view.record.ranks), 1)
-    if view.wall > 0 and in_mpi < MPI_COUNTS * view.wall:
+    return view.wall > 0 and in_mpi < MPI_COUNTS * view.wall
+
+
+def _why_not(view: View, lacking: list[Unknown], waiting: float) -> str:
+    """Why a table has no figure for the program; empty if it has."""
+    if little_in_mpi(view):
         return ""
     if not view.record.keys:
         return "the record has no calls"
-    lacking = sum(each.recorded for each in table.lacking.values())
-    if view.seconds > 0 and lacking > UNKNOWN * view.seconds:
-        many = sum(each.calls for each in table.lacking.values())
-        return (
-            f"{plural(many, 'call')} with {format_share(lacking, view.seconds)} of the time in MPI "
-            "have no curve in the profile"
-        )
+    if why := without_curve(view, lacking):
+        return why
     if waiting > WAITING:
         return (
             f"{100 * min(waiting, 1.0):.0f} % of the time in MPI is waiting for others or "

@@ -179,6 +179,30 @@ def test_sequences_that_do_not_fit_together_have_no_figure(tmp_path: Path) -> No
     assert made["why_not"].startswith("the ranks' sequences do not fit together: ")
 
 
+def test_calls_that_no_curve_tells_of_have_no_figure(tmp_path: Path) -> None:
+    """An all-to-all of the two ranks of a node, and a profile that has nothing inside one."""
+    event = {"call": "MPI_Alltoall", "bytes": SIZE, "comm": 0, "took_s": 1e-2}
+    record = recorded.write(
+        tmp_path / "r.jsonl",
+        recorded.head(2, 2, sequence=True),
+        recorded.world(2),
+        [recorded.rank(number, wall=1.2, mpi=1.0) for number in (0, 1)],
+        recorded.call("0-1", "MPI_Alltoall", TIMES, 1.0, bytes=SIZE, comm=0),
+        [recorded.sequence(number, [event], [[TIMES, [0]]]) for number in (0, 1)],
+        recorded.end(2),
+    )
+    curves = machine()["curves"]
+    made = predicted(record, write_machine(tmp_path, curves=curves[1:]))
+    assert made["program_s"] is None
+    assert made["why_not"] == (
+        "200 calls with 100 % of the time in MPI have no curve in the profile"
+    )
+    (lacking,) = made["unknown"]
+    assert (lacking["name"], lacking["measure"]) == ("Alltoall", "alltoall")
+    # Messages that were measured tell what the call takes.
+    assert predicted(record, write_machine(tmp_path, curves=curves))["program_s"]
+
+
 def test_a_record_without_sequences_is_one_line(tmp_path: Path) -> None:
     record = recorded.small(tmp_path / "r.jsonl")
     code, _, error = run(record, "--machine", write_machine(tmp_path))
