@@ -116,12 +116,6 @@ void seat(std::span<const int> ranks, std::span<const int> seats, std::vector<in
     seat_of[size_t(rank)] = std::binary_search(seats.begin(), seats.end(), rank) ? rank : *next++;
 }
 
-std::vector<std::vector<int>> members_of(size_t parts, const Parts& part_of) {
-  std::vector<std::vector<int>> members(parts);
-  for (size_t r = 0; r < part_of.size(); ++r) members[size_t(part_of[r])].push_back(int(r));
-  return members;
-}
-
 /// The seats of a node, for each NUMA node; one list if not all are known.
 std::vector<std::vector<int>> numa_seats(const Placement& seats, int node) {
   const auto all = seats.ranks_on(node);
@@ -152,7 +146,7 @@ void seat_node(const RankGraph& graph, const std::vector<int>& ranks, const Plac
   for (const int rank : ranks) given.push_back(part_of_seat[seat_of[size_t(rank)]]);
   Parts divided = divide(within, sizes, given, std::nullopt, effort);
   keep_places(divided, given, sizes);
-  const auto members = members_of(sizes.size(), divided);
+  const auto members = members_of(int(sizes.size()), divided);
   for (size_t p = 0; p < lists.size(); ++p) {
     std::vector<int> of_part;
     for (const int member : members[p]) of_part.push_back(ranks[size_t(member)]);
@@ -199,10 +193,9 @@ Mapping map_ranks(const RankGraph& graph, const Placement& seats, const std::opt
   for (int node = 0; node < seats.nodes(); ++node)
     sizes.push_back(int(seats.ranks_on(node).size()));
   Parts part_of = divide(graph, sizes, given, grid, left);
-  if (part_of.empty()) part_of = given;
   keep_places(part_of, given, sizes);
   mapping.seat_of.resize(as_given.size());
-  const auto members = members_of(sizes.size(), part_of);
+  const auto members = members_of(int(sizes.size()), part_of);
   for (int node = 0; node < seats.nodes(); ++node)
     seat_node(graph, members[size_t(node)], seats, node, mapping.seat_of, left);
   mapping.cost = cost_of(graph, seats, mapping.seat_of);

@@ -25,12 +25,6 @@ class Draws {
   uint64_t state_ = 0;
 };
 
-std::vector<std::vector<int>> members_of(int parts, std::span<const int> part_of) {
-  std::vector<std::vector<int>> members(static_cast<size_t>(parts));
-  for (size_t r = 0; r < part_of.size(); ++r) members[size_t(part_of[r])].push_back(int(r));
-  return members;
-}
-
 /// Pairs of parts that wait for their turn, each once, first come first served.
 class Pairs {
  public:
@@ -208,6 +202,12 @@ class Bisection {
 };
 
 }  // namespace
+
+std::vector<std::vector<int>> members_of(int parts, std::span<const int> part_of) {
+  std::vector<std::vector<int>> members(static_cast<size_t>(parts));
+  for (size_t r = 0; r < part_of.size(); ++r) members[size_t(part_of[r])].push_back(int(r));
+  return members;
+}
 
 int64_t weight_between(const RankGraph& graph, std::span<const int> part_of) {
   int64_t sum = 0;

@@ -12,6 +12,9 @@
 
 namespace haichi::plan {
 
+/// The ranks of each part, ascending.
+std::vector<std::vector<int>> members_of(int parts, std::span<const int> part_of);
+
 /// What goes between different parts.
 int64_t weight_between(const RankGraph& graph, std::span<const int> part_of);
 
