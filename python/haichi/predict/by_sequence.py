@@ -233,10 +233,11 @@ def with_ends(profile: Profile) -> Profile:
 
 
 def at_end(profile: Profile, end: str) -> Profile:
-    """The profile with all its times at their low or high ends."""
+    """The profile with all its times at their low or high ends, or in the middle. The engine runs
+    once by it, and not for each end."""
 
     def moved(each: PlaceCurve | CollectiveCurve) -> dict[str, list[float] | None]:
-        times = each.low if end == "low" else each.high
+        times = {"low": each.low, "high": each.high}.get(end)
         return {"seconds": times or each.seconds, "low": None, "high": None}
 
     return profile.model_copy(
@@ -290,6 +291,7 @@ def _sensitivity(run: Runs, profile: Profile, made: Engine) -> list[Sensitivity]
     another path may be the longest then."""
     found = []
     curves = Curves(profile)
+    middle = at_end(profile, "middle")
     for place in dict.fromkeys(step.place for step in made.critical_path if step.place):
         steps = [step for step in made.critical_path if step.place == place]
         many = sum(step.messages for step in steps)
@@ -298,7 +300,7 @@ def _sensitivity(run: Runs, profile: Profile, made: Engine) -> list[Sensitivity]
         byte = curves.byte_s(place, size // many if many else 0) or 0.0
         in_bytes = min(byte * size, seconds)
         costs = {
-            str(cost): _latency_that_costs(run, profile, place, made, cost / 100, many)
+            str(cost): _latency_that_costs(run, middle, place, made, cost / 100, many)
             for cost in COSTS
         }
         found.append(
