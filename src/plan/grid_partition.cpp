@@ -52,6 +52,24 @@ class Snake {
   int64_t index_ = 0;
 };
 
+/// Sorts ranks along the dimension order[first], then forth and back along the others, as
+/// they follow in `order`, its first ones behind its last.
+void sort_along(const Coordinates& at, const std::vector<size_t>& order, size_t first,
+                std::span<int> ranks) {
+  std::vector<std::pair<int64_t, int>> keys;
+  keys.reserve(ranks.size());
+  for (const int rank : ranks) {
+    Snake snake;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const size_t d = order[(first + i) % order.size()];
+      snake.step(at.of(rank, d), at.extent(d));
+    }
+    keys.emplace_back(snake.index(), rank);
+  }
+  std::sort(keys.begin(), keys.end());
+  for (size_t i = 0; i < keys.size(); ++i) ranks[i] = keys[i].second;
+}
+
 /// Gives the ranks to parts in the order of their keys.
 std::vector<int> parts_by(std::vector<std::pair<int64_t, int>> keys, std::span<const int> sizes) {
   std::sort(keys.begin(), keys.end());
@@ -160,7 +178,7 @@ class Slabs {
       for (const int rank : ranks) part_of_[size_t(rank)] = begin;
       return;
     }
-    sort(ranks, level);
+    sort_along(at_, order_, level, ranks);
     const int parts = end - begin;
     const int slabs = level + 1 == order_.size() ? parts : std::min(parts, counts_[level]);
     size_t done = 0;
@@ -172,22 +190,6 @@ class Slabs {
       divide(ranks.subspan(done, size), level + 1, first, last);
       done += size;
     }
-  }
-
-  /// Along the dimension of this level, then forth and back along the others.
-  void sort(std::span<int> ranks, size_t level) const {
-    std::vector<std::pair<int64_t, int>> keys;
-    keys.reserve(ranks.size());
-    for (const int rank : ranks) {
-      Snake snake;
-      for (size_t i = 0; i < order_.size(); ++i) {
-        const size_t d = order_[(level + i) % order_.size()];
-        snake.step(at_.of(rank, d), at_.extent(d));
-      }
-      keys.emplace_back(snake.index(), rank);
-    }
-    std::sort(keys.begin(), keys.end());
-    for (size_t i = 0; i < keys.size(); ++i) ranks[i] = keys[i].second;
   }
 
   const Coordinates& at_;
@@ -202,7 +204,13 @@ class Slabs {
 class Halves {
  public:
   Halves(const Coordinates& at, const RankGraph& graph, std::span<const int> sizes)
-      : at_(at), graph_(graph), sizes_(sizes), part_of_(size_t(graph.ranks())) {}
+      : at_(at),
+        graph_(graph),
+        sizes_(sizes),
+        order_(at.dimensions()),
+        part_of_(size_t(graph.ranks())) {
+    std::iota(order_.begin(), order_.end(), size_t{0});
+  }
 
   std::vector<int> divide() {
     std::vector<int> all(part_of_.size());
@@ -221,7 +229,7 @@ class Halves {
     std::vector<int> best;
     int64_t least = INT64_MAX;
     for (size_t d = 0; d < at_.dimensions(); ++d) {
-      sort(ranks, d);
+      sort_along(at_, order_, d, ranks);
       for (size_t i = left; i < ranks.size(); ++i) part_of_[size_t(ranks[i])] = middle;
       const int64_t cut = cut_of(std::span(ranks).first(left), middle);
       for (size_t i = left; i < ranks.size(); ++i) part_of_[size_t(ranks[i])] = begin;
@@ -236,21 +244,6 @@ class Halves {
     divide(std::move(rest), middle, end);
   }
 
-  void sort(std::vector<int>& ranks, size_t first) const {
-    std::vector<std::pair<int64_t, int>> keys;
-    keys.reserve(ranks.size());
-    for (const int rank : ranks) {
-      Snake snake;
-      for (size_t i = 0; i < at_.dimensions(); ++i) {
-        const size_t d = (first + i) % at_.dimensions();
-        snake.step(at_.of(rank, d), at_.extent(d));
-      }
-      keys.emplace_back(snake.index(), rank);
-    }
-    std::sort(keys.begin(), keys.end());
-    for (size_t i = 0; i < keys.size(); ++i) ranks[i] = keys[i].second;
-  }
-
   int64_t cut_of(std::span<const int> ranks, int other) const {
     int64_t sum = 0;
     for (const int rank : ranks)
@@ -262,6 +255,7 @@ class Halves {
   const Coordinates& at_;
   const RankGraph& graph_;
   const std::span<const int> sizes_;
+  std::vector<size_t> order_;  // of the dimensions: as they are numbered
   std::vector<int> part_of_;
 };
 
