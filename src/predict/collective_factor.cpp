@@ -46,7 +46,7 @@ std::optional<double> CollectiveFactor::work_out(const record::Event& event,
     return each.name == name && each.ranks == ranks && each.nodes == nodes && !each.curve.empty();
   });
   if (curve == curves.end()) {
-    if (!std::exchange(told_[name], true))
+    if (told_.insert(name).second)
       notes_.push_back(fmt::format(
           "{} of {} ranks on {} node{} was not measured: its messages are taken as they are",
           event.call, ranks, nodes, nodes == 1 ? "" : "s"));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -41,7 +42,7 @@ class CollectiveFactor {
   const machine::Bound bound_;
   const RunAlone run_;
   std::map<std::tuple<std::string, int64_t, int, int>, std::optional<double>> known_;
-  std::map<std::string, bool> told_;
+  std::set<std::string> told_;
   std::vector<std::string> notes_;
 };
 

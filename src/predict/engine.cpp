@@ -3,9 +3,7 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "predict/books.h"
