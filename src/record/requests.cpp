@@ -1,12 +1,13 @@
 #include "record/requests.h"
 
 #include <bit>
+#include <new>
 
 namespace haichi::record {
 
-// Pages that are not used are not there: calloc(3) takes them from the system, as zeros.
-Requests::Requests()
-    : nodes_(new Node[kMost]), chains_(new uint32_t[kMost]()), slots_(new uint64_t[kMost / 64]()) {}
+Requests::Requests() : nodes_(kMost), chains_(kMost), slots_(kMost / 64) {
+  if (nodes_.size() == 0 || chains_.size() == 0 || slots_.size() == 0) throw std::bad_alloc();
+}
 
 uint32_t Requests::chain_of(uint64_t handle) {
   return uint32_t((handle * 0x9e3779b97f4a7c15u) >> 32) % kMost;

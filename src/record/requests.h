@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "record/key.h"
+#include "record/lazy_array.h"
 
 namespace haichi::record {
 
@@ -30,6 +29,7 @@ struct Begun {
 /// thread-safe.
 class Requests {
  public:
+  /// Throws std::bad_alloc if there is no memory for the tables.
   Requests();
 
   /// False if there is no room; the request is then not followed. Sets `begun.slot`.
@@ -57,11 +57,11 @@ class Requests {
   void remove(uint32_t* link);
   uint16_t take_slot();
 
-  std::unique_ptr<Node[]> nodes_;
-  std::unique_ptr<uint32_t[]> chains_;  // first node + 1; 0: none
-  std::unique_ptr<uint64_t[]> slots_;   // a bit for each that is taken
-  uint32_t first_word_ = 0;             // of slots_ that may have a free one
-  uint32_t free_ = 0, made_ = 0;        // free_: first free node + 1
+  LazyArray<Node> nodes_;
+  LazyArray<uint32_t> chains_;    // first node + 1; 0: none
+  LazyArray<uint64_t> slots_;     // a bit for each that is taken
+  uint32_t first_word_ = 0;       // of slots_ that may have a free one
+  uint32_t free_ = 0, made_ = 0;  // free_: first free node + 1
 };
 
 }  // namespace haichi::record

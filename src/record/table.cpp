@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace haichi::record {
 namespace {
@@ -21,8 +22,9 @@ uint64_t hash_of(const Key& key) {
 
 }  // namespace
 
-Table::Table(Memory& memory, Head& head)
-    : memory_(memory), head_(head), slots_(new uint32_t[kSlots]()) {}
+Table::Table(Memory& memory, Head& head) : memory_(memory), head_(head), slots_(kSlots) {
+  if (slots_.size() == 0) throw std::bad_alloc();
+}
 
 Entry* Table::entry_of(const Key& key, bool& is_new) {
   Entry* const entries = memory_.at<Entry>(kEntriesAt);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
+#include "record/lazy_array.h"
 #include "record/memory.h"
 #include "record/part.h"
 
@@ -17,7 +17,7 @@ struct Took {
 /// Open addressing over entries that lie in a part. Not thread-safe.
 class Table {
  public:
-  /// Both outlive it.
+  /// Both outlive it. Throws std::bad_alloc if there is no memory for the slots.
   Table(Memory& memory, Head& head);
 
   /// False if there is no room for another key: the call is then counted by `head` alone.
@@ -32,7 +32,7 @@ class Table {
 
   Memory& memory_;
   Head& head_;
-  const std::unique_ptr<uint32_t[]> slots_;  // number of an entry + 1; 0: free
+  LazyArray<uint32_t> slots_;  // number of an entry + 1; 0: free
 };
 
 }  // namespace haichi::record
