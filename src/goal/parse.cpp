@@ -116,7 +116,7 @@ class Parser {
       next = 5;
     }
     for (; next < words.size(); next += 2) {
-      const auto value = next + 1 < words.size() ? whole_number(words[next + 1]) : std::nullopt;
+      const auto value = whole_number(next + 1 < words.size() ? words[next + 1] : "");
       const bool known = words[next] == "tag" || words[next] == "cpu" || words[next] == "nic";
       if (!known || !value || *value < 0)
         return fail(EINVAL, "'{}' is not tag, cpu or nic with a number from 0", words[next]);
