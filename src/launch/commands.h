@@ -1,6 +1,5 @@
 // The commands of the native program. Each takes the words after its name and returns the exit
-// code, if it returns at all: all but config
-// become another program.
+// code, if it returns at all: all but config become another program.
 #pragma once
 
 #include <string>
@@ -34,9 +33,8 @@ int where_command(Invocation invocation);
 int measure_command(Invocation invocation);
 int replay_command(Invocation invocation);
 int config_command(Invocation invocation);
-/// Of files and no job, by the program haichi-offline (src/offline/): `words` with the command's
-/// name.
-bool is_offline(std::string_view command);
+/// Of files and no job, by the program haichi-offline: `words` with the command's name, which
+/// is_offline() knows.
 int offline_command(Invocation invocation);
 
 /// Everything else is the Python side's: hands `words` (with the command's name) to the checkout's

@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "launch/commands.h"
 #include "launch/exec.h"
+#include "launch/offline_names.h"
 
 namespace {
 

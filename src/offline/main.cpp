@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "launch/offline_names.h"
 #include "offline/commands.h"
 
 namespace {
@@ -13,15 +14,9 @@ struct Command {
   std::string_view name;
   int (*run)(const Arguments& arguments);
 };
-constexpr std::array kCommands = {
-    Command{"simulate", simulate_command},
-    Command{"predict-sequence", predict_sequence_command},
-    Command{"write-goal", write_goal_command},
-    Command{"read-goal", read_goal_command},
-    Command{"merge-logs", merge_logs_command},
-    Command{"merge-records", merge_records_command},
-    Command{"map", map_command},
-};
+#define HAICHI_COMMAND(name, run) Command{name, run},
+constexpr std::array kCommands = {HAICHI_OFFLINE_COMMANDS(HAICHI_COMMAND)};
+#undef HAICHI_COMMAND
 
 }  // namespace
 
