@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "launch/commands.h"
 #include "launch/exec.h"
+#include "launch/usage.h"
 
 namespace haichi::launch {
 namespace {
@@ -140,14 +141,7 @@ int config_command(Invocation invocation) {
   form->add_flag("--env", variables, "What haichi.toml says, as lines NAME=VALUE");
   form->add_flag("--man", manual, "As the manual page haichi-environment(7), in Markdown");
   form->require_option(0, 1);
-  try {
-    app.parse(std::vector<std::string>(invocation.words.rbegin(), invocation.words.rend()));
-  } catch (const CLI::CallForHelp&) {
-    fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return refuse(kUsage, std::string(error.what()) + "; see haichi config --help");
-  }
+  if (const int code = parse_words(app, invocation.words); code >= 0) return code;
   if (manual) {
     fputs(config_as_manual().c_str(), stdout);
     return 0;

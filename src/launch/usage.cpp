@@ -26,9 +26,7 @@ void add_mpi_option(CLI::App& app, std::string& name) {
       ->check(CLI::IsMember(names));
 }
 
-int parse_before_program(CLI::App& app, std::vector<std::string>& words) {
-  app.prefix_command();
-  app.formatter(std::make_shared<ProgramFormatter>());
+int parse_words(CLI::App& app, const std::vector<std::string>& words) {
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -37,6 +35,13 @@ int parse_before_program(CLI::App& app, std::vector<std::string>& words) {
   } catch (const CLI::ParseError& error) {
     return refuse(kUsage, std::string(error.what()) + "; see " + app.get_name() + " --help");
   }
+  return -1;
+}
+
+int parse_before_program(CLI::App& app, std::vector<std::string>& words) {
+  app.prefix_command();
+  app.formatter(std::make_shared<ProgramFormatter>());
+  if (const int code = parse_words(app, words); code >= 0) return code;
   std::vector<std::string> rest = app.remaining();
   if (!rest.empty() && rest[0] == "--") {
     rest.erase(rest.begin());

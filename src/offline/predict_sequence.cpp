@@ -7,6 +7,7 @@
 
 #include "base/os.h"
 #include "base/version.h"
+#include "launch/usage.h"
 #include "machine/profile.h"
 #include "offline/commands.h"
 #include "placement/formats.h"
@@ -137,14 +138,7 @@ std::string as_text(const predict::Prediction& prediction) {
 int predict_sequence_command(const Arguments& arguments) {
   Words words;
   const auto app = command_line(words);
-  try {
-    app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    fputs(app->help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return refuse(kUsage, std::string(error.what()) + "; see haichi predict-sequence --help");
-  }
+  if (const int code = launch::parse_words(*app, arguments); code >= 0) return code;
   const auto profile = profile_of(words.machine);
   if (!profile) return refuse(kConfig, profile.error().text);
   const auto record = record::read_record_file(words.record, {.calls = false, .traffic = false});

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/os.h"
+#include "launch/usage.h"
 #include "machine/profile.h"
 #include "offline/commands.h"
 #include "offline/simulate_request.h"
@@ -147,14 +148,7 @@ int simulate_command(const Arguments& arguments) {
   SimulateRequest request;
   Words words;
   const auto app = command_line(request, words);
-  try {
-    app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    fputs(app->help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return refuse(kUsage, std::string(error.what()) + "; see haichi simulate --help");
-  }
+  if (const int code = launch::parse_words(*app, arguments); code >= 0) return code;
   request.use(*patterns::find_pattern(words.pattern));
   if (!words.machine.empty()) {
     const auto text = read_file(words.machine);
