@@ -54,7 +54,7 @@ class RankWriter {
     const Step& step = plan_.steps[index];
     compute(event.compute_s);
     const bool persistent = step.function.form == Form::persistent;
-    const bool plays = (persistent || may(step.limit)) && step.plays;
+    const bool plays = plan_.plays(step);
     switch (step.function.kind) {
       case Kind::send:
       case Kind::receive:
@@ -62,7 +62,7 @@ class RankWriter {
         if (plays && !persistent) message(event, step, step.function.form);
         return;
       case Kind::exchange:
-        return exchange(event, plays, step.plays_receive && may(step.receive_limit));
+        return exchange(event, plays, step.plays_receive && plan_.may(step.receive_limit));
       case Kind::start:
         return start(event);
       case Kind::wait:
@@ -75,12 +75,6 @@ class RankWriter {
       default:
         return;
     }
-  }
-
-  bool may(int limit) {
-    if (limit < 0) return true;
-    uint64_t& left = plan_.limits[size_t(limit)];
-    return left > 0 && left-- > 0;
   }
 
   // Fractions of nanoseconds are carried on.
@@ -143,7 +137,7 @@ class RankWriter {
       const auto made = made_by_.find(slot);
       if (made == made_by_.end()) continue;
       const Step& step = plan_.steps[size_t(made->second)];
-      if (step.plays && may(step.limit))
+      if (step.plays && plan_.may(step.limit))
         message(sequence_.events[size_t(made->second)], step, Form::nonblocking);
     }
   }

@@ -360,6 +360,12 @@ class Plan::Planner {
   std::map<LimitKey, int> limits_;
 };
 
+bool RankPlan::may(int limit) {
+  if (limit < 0) return true;
+  uint64_t& left = limits[size_t(limit)];
+  return left > 0 && left-- > 0;
+}
+
 Plan::Plan(const Record& record) : planner_(std::make_unique<Planner>(record)) {}
 Plan::~Plan() = default;
 RankPlan Plan::of(int rank) { return planner_->of(rank); }

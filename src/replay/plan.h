@@ -34,6 +34,14 @@ struct RankPlan {
   std::vector<uint64_t> limits;
   /// Bytes of the largest access of any rank.
   int64_t largest_one_sided = 0, largest_in_file = 0;
+
+  /// Whether a call with this limit is one of those that are made, and then counts it.
+  bool may(int limit);
+  /// Whether the event is to be made now. What persistent requests are made of is limited when they
+  /// start.
+  bool plays(const Step& step) {
+    return (step.function.form == Form::persistent || may(step.limit)) && step.plays;
+  }
 };
 
 /// Calls that are left out, of all ranks together.

@@ -51,12 +51,6 @@ int Player::peer(const Event& event, int world_rank) const {
   return world_rank < 0 ? MPI_PROC_NULL : comms_[event.comm].rank_of[size_t(world_rank)];
 }
 
-bool Player::may(int limit) {
-  if (limit < 0) return true;
-  uint64_t& left = plan_.limits[size_t(limit)];
-  return left > 0 && left-- > 0;
-}
-
 Outcome Player::play() {
   must(MPI_Barrier(MPI_COMM_WORLD));
   const int64_t begin = now_ns();
@@ -73,8 +67,7 @@ void Player::do_event(size_t index) {
   const Step& step = plan_.steps[index];
   computing_.pass(event.compute_s);
   outcome_.recorded_s += event.compute_s;
-  // Those that persistent requests are made of are limited when they start.
-  const bool plays = (step.function.form == Form::persistent || may(step.limit)) && step.plays;
+  const bool plays = plan_.plays(step);
   if (!plays && !step.plays_receive) return;
   progress(event.call.c_str());
   outcome_.recorded_s += event.took_s;
@@ -93,7 +86,7 @@ void Player::call(const Event& event, const Step& step, bool plays) {
         message(event, step, step.function.form);
       return;
     case Kind::exchange:
-      return exchange(event, step, plays, step.plays_receive && may(step.receive_limit));
+      return exchange(event, step, plays, step.plays_receive && plan_.may(step.receive_limit));
     case Kind::probe: {
       const int tag = event.tag == record::kAnyTag ? MPI_ANY_TAG : event.tag;
       must(MPI_Probe(peer(event, event.peer), tag, comms_[event.comm].handle, MPI_STATUS_IGNORE));
@@ -219,7 +212,7 @@ void Player::start(const Event& event) {
     const int made_by = room(slot).event;
     if (made_by < 0) continue;
     const Step& step = plan_.steps[size_t(made_by)];
-    if (may(step.limit)) message(sequence_.events[size_t(made_by)], step, Form::nonblocking);
+    if (plan_.may(step.limit)) message(sequence_.events[size_t(made_by)], step, Form::nonblocking);
   }
 }
 

@@ -41,7 +41,6 @@ class Player {
 
  private:
   void make_room();
-  bool may(int limit);
   void do_event(size_t index);
   void call(const record::Event& event, const Step& step, bool plays);
   void message(const record::Event& event, const Step& step, Form form);
