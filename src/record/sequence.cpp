@@ -1,14 +1,9 @@
 #include "record/sequence.h"
 
-#include <limits>
+#include "record/saturating.h"
 
 namespace haichi::record {
 namespace {
-
-constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-
-uint64_t times(uint64_t a, uint64_t b) { return b != 0 && a > kMost / b ? kMost : a * b; }
-uint64_t plus(uint64_t a, uint64_t b) { return a > kMost - b ? kMost : a + b; }
 
 uint64_t length(const std::vector<Item>& body) {
   uint64_t sum = 0;

@@ -1,20 +1,17 @@
 #include "replay/stream.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
+#include "record/saturating.h"
 #include "replay/function.h"
 
 namespace haichi::replay {
 namespace {
 
 using record::Item;
-
-constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-
-uint64_t times(uint64_t a, uint64_t b) { return b != 0 && a > kMost / b ? kMost : a * b; }
-uint64_t plus(uint64_t a, uint64_t b) { return a > kMost - b ? kMost : a + b; }
+using record::plus;
+using record::times;
 
 void count_events(const std::vector<Item>& body, uint64_t rounds, std::vector<uint64_t>& counts) {
   for (const Item& item : body) {
@@ -143,7 +140,7 @@ std::vector<Item> only(const record::Sequence& sequence, const std::vector<bool>
 uint64_t count(const Stream& stream) { return run_of(*stream.program, stream.token_of).length; }
 
 uint64_t common_prefix(std::span<const Stream> streams) {
-  uint64_t shortest = kMost;
+  uint64_t shortest = record::kMostCalls;
   for (const Stream& stream : streams) shortest = std::min(shortest, count(stream));
   const auto agree = [&](uint64_t length) {
     const auto hash = [&](const Stream& stream) {
