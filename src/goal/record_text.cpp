@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "placement/formats.h"
 #include "record/sequence_json.h"
+#include "record/write.h"
 #include "replay/stream.h"
 
 namespace haichi::goal {
@@ -53,7 +54,7 @@ std::string record_text(const record::Record& record) {
         rank, compute + took, took, compute, calls);
     text += record::sequence_line(rank, *sequence) + '\n';
   }
-  fmt::format_to(out, "{{\"kind\":\"end\",\"ranks\":{},\"calls\":{}}}\n", record.ranks, all);
+  text += record::end_line(record.ranks, int64_t(all));
   return text;
 }
 
