@@ -1,6 +1,7 @@
 #include "base/settings.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <charconv>
@@ -124,6 +125,14 @@ Status Settings::set(std::string_view key, std::string_view value, std::string_v
   if (values_.use_count() > 1) values_ = std::make_shared<Values>(*values_);
   (*values_)[row] = Value{std::string(value), *number, source};
   return {};
+}
+
+bool is_disabled() {
+  const char* const value = getenv("HAICHI_DISABLE");
+  if (value == nullptr) return false;
+  const std::string entry = std::string("HAICHI_DISABLE=") + value;
+  const char* const only[] = {entry.c_str(), nullptr};
+  return Settings::from_environment(only).flag("disable");
 }
 
 }  // namespace haichi

@@ -77,6 +77,9 @@ class Settings {
   std::vector<std::string> problems_;
 };
 
+/// Whether HAICHI_DISABLE is set, of this process's environment; nothing else of it is looked at.
+bool is_disabled();
+
 /// Parses `64`, `16k`, `16KiB`, `2M`, `1g` (powers of 1024). Fails on anything else.
 Result<int64_t> parse_bytes(std::string_view text);
 

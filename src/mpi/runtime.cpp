@@ -1,6 +1,5 @@
 #include "mpi/runtime.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include <algorithm>
@@ -41,13 +40,7 @@ int64_t calls_before_look_by(const Settings& settings) {
 }  // namespace
 
 bool active() {
-  static const bool on = [] {
-    const char* const value = getenv("HAICHI_DISABLE");
-    if (value == nullptr) return true;
-    const std::string entry = std::string("HAICHI_DISABLE=") + value;
-    const char* const only[] = {entry.c_str(), nullptr};
-    return !Settings::from_environment(only).flag("disable");
-  }();
+  static const bool on = !is_disabled();
   return on;
 }
 

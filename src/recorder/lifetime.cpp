@@ -1,8 +1,5 @@
 // The start and the end of a record, and what has to be known of handles in between.
-#include <stdlib.h>
-
 #include <mutex>
-#include <string>
 
 #include "base/settings.h"
 #include "generated/hooks.h"
@@ -14,13 +11,7 @@
 namespace haichi::mpi {
 
 bool active() {
-  static const bool on = [] {
-    const char* const value = getenv("HAICHI_DISABLE");
-    if (value == nullptr) return true;
-    const std::string entry = std::string("HAICHI_DISABLE=") + value;
-    const char* const only[] = {entry.c_str(), nullptr};
-    return !Settings::from_environment(only).flag("disable");
-  }();
+  static const bool on = !is_disabled();
   return on;
 }
 
