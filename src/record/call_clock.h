@@ -6,19 +6,12 @@
 // the end of what is long the processor time tells how much of the last stretch the thread did run.
 #pragma once
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdint>
 
-namespace haichi::record {
+#include "base/clock.h"
 
-/// Nanoseconds that this thread has run.
-inline int64_t thread_cpu_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
+namespace haichi::record {
 
 /// One for each thread; plain data, zeros at first. Times are of the monotonic clock.
 struct CallClock {

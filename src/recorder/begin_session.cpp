@@ -37,12 +37,6 @@ using mpi::handles;
 using mpi::real;
 using nlohmann::json;
 
-int64_t process_cpu_ns() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
 std::string job_or_process() {
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PJM_JOBID", "FLUX_JOB_ID"})
     if (const char* const id = getenv(name)) return id;

@@ -1,7 +1,5 @@
 #include "recorder/end_session.h"
 
-#include <time.h>
-
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -26,12 +24,6 @@ using mpi::handles;
 using mpi::real;
 using record::Numbers;
 using record::Wanted;
-
-int64_t process_cpu_ns() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 /// All numbers in one message, in the order of what was wanted.
 std::vector<int32_t> packed(const Numbers& numbers) {

@@ -17,12 +17,6 @@ constexpr double kShortestSleep = 60e3, kLongestSleep = 0.5e9;
 // for it takes a system call.
 constexpr double kProcessorTimeFrom = 20e3;
 
-int64_t processor_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
 }  // namespace
 
 void Computing::pass(double seconds) {
@@ -39,7 +33,7 @@ void Computing::pass(double seconds) {
 }
 
 void Computing::be_busy() {
-  const auto clock = owed_ns_ < kProcessorTimeFrom ? now_ns : processor_ns;
+  const auto clock = owed_ns_ < kProcessorTimeFrom ? now_ns : thread_cpu_ns;
   const int64_t begin = clock();
   const auto owed = int64_t(owed_ns_);
   int64_t passed = 0;
