@@ -1,12 +1,9 @@
 #include "mpi/job_facts.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/job_path.h"
 #include "base/os.h"
 #include "mpi/library_version.h"
 #include "mpi/runtime.h"
@@ -22,12 +19,6 @@ std::string command_line() {
   return *text;
 }
 
-std::string job_id() {
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PJM_JOBID", "FLUX_JOB_ID"})
-    if (const char* id = getenv(name)) return id;
-  return "";
-}
-
 }  // namespace
 
 report::Job job_of(const Runtime& runtime) {
@@ -40,18 +31,6 @@ report::Job job_of(const Runtime& runtime) {
           .world = runtime.world,
           .settings = runtime.settings,
           .machine = runtime.machine_use};
-}
-
-std::string resolved_report_path(std::string path) {
-  auto fill = [&](std::string_view key, const std::string& value) {
-    for (size_t at; (at = path.find(key)) != path.npos;) path.replace(at, key.size(), value);
-  };
-  const std::string job = job_id();
-  fill("%j", job.empty() ? "nojob" : job);
-  fill("%p", std::to_string(getpid()));
-  char folder[PATH_MAX];
-  if (path.empty() || path[0] == '/' || getcwd(folder, sizeof folder) == nullptr) return path;
-  return std::string(folder) + "/" + path;
 }
 
 }  // namespace haichi::mpi

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/job_path.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "generated/real.h"
@@ -99,7 +100,7 @@ std::string agree_on_report(Settings& settings, int rank) {
   if (settings.text("report.file").empty()) return "";
   std::string text;
   if (rank == 0) {
-    const std::string path = resolved_report_path(settings.text("report.file"));
+    const std::string path = resolved_path(settings.text("report.file"), "nojob");
     text = fmt::format("{:d}{:016x}{}", has_place_beside(path), job_number(), path);
   }
   constexpr size_t kPathAt = 17;

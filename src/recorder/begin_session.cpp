@@ -1,7 +1,5 @@
 #include "recorder/begin_session.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/job_path.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "base/settings.h"
@@ -37,23 +36,6 @@ using mpi::handles;
 using mpi::real;
 using nlohmann::json;
 
-std::string job_or_process() {
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PJM_JOBID", "FLUX_JOB_ID"})
-    if (const char* const id = getenv(name)) return id;
-  return std::to_string(getpid());
-}
-
-/// From the root, with %j filled in: the program may go elsewhere.
-std::string resolved(std::string path) {
-  const std::string job = job_or_process();
-  for (size_t at; (at = path.find("%j")) != path.npos;) path.replace(at, 2, job);
-  for (size_t at; (at = path.find("%p")) != path.npos;)
-    path.replace(at, 2, std::to_string(getpid()));
-  char folder[PATH_MAX];
-  if (path.empty() || path[0] == '/' || getcwd(folder, sizeof folder) == nullptr) return path;
-  return std::string(folder) + "/" + path;
-}
-
 /// Where rank 0 wants the record; empty if it wants none. A world that another one has spawned must
 /// not write over its parents' record.
 std::string wanted_path(const Settings& settings) {
@@ -62,7 +44,7 @@ std::string wanted_path(const Settings& settings) {
   MPI_Comm parent = handles().comm_null;
   if (real().Comm_get_parent(&parent) == MPI_SUCCESS && parent != handles().comm_null)
     path += ".spawned-%p";
-  return resolved(path);
+  return resolved_path(path, std::to_string(getpid()));
 }
 
 json command_line() {
