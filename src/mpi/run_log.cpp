@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "base/clock.h"
 #include "base/job_path.h"
 #include "base/log.h"
+#include "base/unguessable.h"
 #include "base/version.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
@@ -31,13 +31,6 @@ namespace {
 using nlohmann::json;
 using report::RankLog;
 using report::text_of;
-
-uint64_t job_number() {
-  uint64_t number = 0;
-  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != ssize_t(sizeof number))
-    number = uint64_t(now_ns()) * 0x9e3779b97f4a7c15u + uint64_t(getpid());
-  return number;
-}
 
 /// Beside a terminal, a FIFO or a device there is no place for logs.
 bool has_place_beside(const std::string& path) {
@@ -101,7 +94,7 @@ std::string agree_on_report(Settings& settings, int rank) {
   std::string text;
   if (rank == 0) {
     const std::string path = resolved_path(settings.text("report.file"), "nojob");
-    text = fmt::format("{:d}{:016x}{}", has_place_beside(path), job_number(), path);
+    text = fmt::format("{:d}{:016x}{}", has_place_beside(path), unguessable_number(), path);
   }
   constexpr size_t kPathAt = 17;
   text = shared_text(handles().comm_world, std::move(text));

@@ -3,15 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <span>
 #include <utility>
 
 #include "base/os.h"
+#include "base/unguessable.h"
 
 namespace haichi::record {
 namespace {
@@ -28,14 +27,6 @@ std::string folder_of(const std::string& path) {
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
-
-uint64_t unguessable_number() {
-  uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == ssize_t(sizeof number)) return number;
-  timespec now = {};  // then O_EXCL has to do
-  clock_gettime(CLOCK_REALTIME, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'007 + uint64_t(now.tv_nsec) * 65'537 + uint64_t(getpid());
-}
 
 Result<RecordFile> RecordFile::create(const std::string& path) {
   const int folder = ::open(folder_of(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -33,7 +33,4 @@ class RecordFile {
   Status status_;
 };
 
-/// A number that nobody can guess, for names.
-uint64_t unguessable_number();
-
 }  // namespace haichi::record

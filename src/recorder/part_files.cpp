@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "record/record_file.h"
+#include "base/unguessable.h"
 
 namespace haichi::recorder {
 namespace {
@@ -37,7 +37,7 @@ int out_of_the_way(int fd) {
 }  // namespace
 
 std::string part_folder_of(const std::string& record) {
-  return fmt::format("{}.parts-{:016x}", record, record::unguessable_number());
+  return fmt::format("{}.parts-{:016x}", record, unguessable_number());
 }
 
 int make_part_file(const std::string& folder, int rank) {
