@@ -76,12 +76,13 @@ def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
     synchronised = {
         how for key in record.keys if (how := SYNCHRONISATIONS.get(key.name)) is not None
     }
+    begun = _begun(record)
     for key in record.keys:
         kind, size = kind_of(key.name), key.call.bytes or 0
         if kind in (Kind.LOCAL, Kind.WAIT, Kind.POLL, Kind.SYNCHRONISE, Kind.START):
             continue
         if kind in MESSAGES:
-            names = _of_messages(size, both=kind is Kind.BOTH or _begun(record))
+            names = _of_messages(size, both=begun or kind is Kind.BOTH)
         elif kind is Kind.ACCESS:
             names = _of_access(key, synchronised)
         else:
