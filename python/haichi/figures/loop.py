@@ -27,11 +27,7 @@ from haichi.figures.model import Claim, Environment
 from haichi.figures.patterns import Hpio
 from haichi.figures.places import OnLab
 from haichi.figures.trial import Program, Variant
-from haichi.fit.gather import gather
-from haichi.fit.profile import fit, text_of
 from haichi.report.model import Collective
-from haichi.report.output import write_text
-from haichi.samples.read import read
 
 NODES, PER_NODE = 4, 4
 MAPPINGS = ("BK", "RR")
@@ -113,10 +109,7 @@ def measure_profile(
         suite.measure(which, 4, words, LAUNCH_S, out, partial=True, run=pairs.run)
         samples.append(out)
     # The nodes share this machine's cores, so its moods meet them all: the least counts.
-    found = gather([read(each) for each in samples], any_launch=True, least=True)
-    made = fit(found, [each.name for each in samples], "the lab", {}, "crossbar")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, text_of(made.profile))
+    suite.profile(samples, "the lab", file, least=True)
 
 
 def run(

@@ -26,20 +26,17 @@ from haichi.figures.cases import program_of
 from haichi.figures.command import INVALID, Rate, choose, keep, one_line, progress_on_errors
 from haichi.figures.model import Claim
 from haichi.figures.places import Place, temporary_lab, temporary_machine
-from haichi.fit.gather import gather
-from haichi.fit.profile import fit, text_of
 from haichi.predict import by_sequence, by_table
 from haichi.predict.machine import profile_for
-from haichi.predict.measure_for import catalogue, needs_of
+from haichi.predict.measure_for import catalogue, needs_of, shared_out
 from haichi.predict.model import Prediction
 from haichi.record.read import Record, read
 from haichi.report.load import ReportError
-from haichi.report.output import write_text
-from haichi.samples.read import read as read_samples
 
 WHICH = "openmpi"  # the one that the distribution links its programs with
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 LONGEST_S = 300.0
+LEAST_S = 1.0  # of a run of the suite
 TABLE, SEQUENCE = "table", "sequence"
 LEAST_INSIDE = 0.85
 HALF_WIDTH = {"lab": 0.10, "node": 0.25}
@@ -237,22 +234,16 @@ def _profile(
 ) -> Path:
     """A profile of what a record needs, measured with as many ranks at the same places."""
     groups = needs_of(needed, catalogue()).chosen()
-    points = sum(len(names) * max(len(sizes), 1) for sizes, names in groups.items())
     samples = []
-    for number, (sizes, names) in enumerate(groups.items()):
+    for number, (what, budget) in enumerate(shared_out(groups, seconds, LEAST_S)):
         file = folder / f"samples-{number}.jsonl"
-        budget = max(seconds * len(names) * max(len(sizes), 1) / points, 1.0)
-        words = [*names, "--buffers", "both", "--directory", str(folder)]
-        words += [word for size in sizes if size for word in ("--size", str(size))]
+        words = [*what, "--buffers", "both", "--directory", str(folder)]
         suite.measure(
             library, ranks, words, budget, file, beyond=seconds + 120, partial=True, run=place.run
         )
         samples.append(file)
-    # As many ranks as the program has, which may be more than there are cores.
-    found = gather([read_samples(each) for each in samples], any_launch=True)
-    made = fit(found, [each.name for each in samples], "predict-runs", {}, "crossbar")
     profile = folder / "machine.json"
-    write_text(profile, text_of(made.profile))
+    suite.profile(samples, "predict-runs", profile)
     return profile
 
 

@@ -1,4 +1,4 @@
-"""Starting `haichi measure` from a figure."""
+"""Starting `haichi measure` from a figure, and the profile that its samples make."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from pathlib import Path
 from haichi_processes.runner import Outcome
 
 from haichi import jobs, mpi, paths, programs
+from haichi.fit.gather import gather
+from haichi.fit.profile import fit, text_of
+from haichi.report.output import write_text
+from haichi.samples.read import read
 
 BEYOND_BUDGET = 60.0  # seconds: to start, to end, and for what is under way when it is over
 SAYS = "haichi measure: "
@@ -58,6 +62,21 @@ def measure(
     failed = done.timed_out if partial else done.code != 0
     if failed or not out.exists():
         raise mpi.Missing(f"{which.label}, haichi measure: {done.how}: {_why(done)}")
+
+
+def profile(samples: Sequence[Path], name: str, file: Path, *, least: bool = False) -> None:
+    """Makes a profile of all launches, also of those with more ranks than cores.
+
+    Args:
+        least: of several launches the least counts.
+
+    Raises:
+        ReportError: the samples make none, or it cannot be written.
+    """
+    found = gather([read(each) for each in samples], any_launch=True, least=least)
+    made = fit(found, [each.name for each in samples], name, {}, "crossbar")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, text_of(made.profile))
 
 
 def _why(done: Outcome) -> str:

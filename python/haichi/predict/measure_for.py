@@ -31,6 +31,7 @@ from haichi.samples.read import read as read_samples
 
 BAD_INPUT = 2
 MOST_SIZES = 24  # of a measurement; of more those with most time
+LEAST_S = 0.5  # of a run of the native program
 SMALL = 8
 STREAMED = 65536  # bytes from which messages in a row are a matter of bytes alone
 # Ranks that a launcher started have one of these.
@@ -209,19 +210,29 @@ def _commands(
     launcher: Sequence[str] | None,
 ) -> list[list[str]]:
     """The words of `haichi measure` for each group, each with its share of the time."""
-    points = {sizes: len(names) * max(len(sizes), 1) for sizes, names in groups.items()}
-    whole = sum(points.values())
     made = []
-    for number, (sizes, names) in enumerate(groups.items()):
-        words = [*names, "--budget", f"{max(budget * points[sizes] / whole, 0.5):.3g}"]
-        for size in sizes:
-            words += ["--size", str(size)] if size else []
+    for number, (what, seconds) in enumerate(shared_out(groups, budget, LEAST_S)):
+        words = [*what, "--budget", f"{seconds:.3g}"]
         words += ["--buffers", buffers, "--launches", str(launches)]
         words += ["--out", str(out)] if out else []
         words += ["--resume"] if out and number else []
         words += ["--directory", str(directory)] if directory else []
         made.append([*words, "--", *(launcher or ["mpiexec", "-n", "N"])])
     return made
+
+
+def shared_out(
+    groups: dict[tuple[int, ...], list[str]], budget: float, least: float
+) -> list[tuple[list[str], float]]:
+    """Names and sizes of each group as words of `haichi measure`, and its seconds: the share of its
+    points in the budget, or the least."""
+    points = [len(names) * max(len(sizes), 1) for sizes, names in groups.items()]
+    seconds = [max(budget * each / sum(points), least) for each in points]
+    words = [
+        [*names, *(word for size in sizes if size for word in ("--size", str(size)))]
+        for sizes, names in groups.items()
+    ]
+    return list(zip(words, seconds, strict=True))
 
 
 def _compare_shapes(record: Record, out: Path) -> None:
