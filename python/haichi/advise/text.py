@@ -6,6 +6,7 @@ from rich.console import Console
 
 from haichi.advise.model import Advice, AdviceList
 from haichi.predict.text import span
+from haichi.report.output import say
 from haichi.report.units import format_seconds, plural, printable
 
 
@@ -13,22 +14,22 @@ def print_advice(console: Console, made: AdviceList) -> None:
     """What gains most first."""
     program = printable(" ".join(made.program))
     where = f" on {printable(made.machine)}" if made.machine else ""
-    _say(
+    say(
         console,
         f"{program}: {plural(made.ranks, 'rank')}, {format_seconds(made.recorded_s)}{where}",
     )
     if not made.advice:
-        _say(console, "nothing to change was found")
+        say(console, "nothing to change was found")
     for number, each in enumerate(made.advice, 1):
-        _say(console, "")
-        _say(console, f"{number}. {each.title}: {gain_words(each)}")
-        _say(console, f"   {printable(each.why)}")
+        say(console, "")
+        say(console, f"{number}. {each.title}: {gain_words(each)}")
+        say(console, f"   {printable(each.why)}")
         for line in each.paste:
-            _say(console, f"     {printable(line)}")
+            say(console, f"     {printable(line)}")
     if made.notes:
-        _say(console, "")
+        say(console, "")
     for note in made.notes:
-        _say(console, f"note: {printable(note)}")
+        say(console, f"note: {printable(note)}")
 
 
 def gain_words(advice: Advice) -> str:
@@ -39,7 +40,3 @@ def gain_words(advice: Advice) -> str:
     if advice.gain_s is not None:
         return f"gains {span(advice.gain_s)}{recorded}"
     return f"no figure{recorded}, as {advice.unknown}"
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haichi.compare.model import ComparedPoint, Comparison, Side, Verdict
+from haichi.report.output import say
 from haichi.report.units import format_bytes, format_seconds, plural
 
 ROWS = 40
@@ -25,7 +26,7 @@ def print_comparison(console: Console, found: Comparison, *, every: bool) -> Non
     """The verdict, the table of what differs (of all points with `every`), and the notes."""
     console.print(f"[bold]{headline(found)}[/bold]")
     for letter, side in (("A", found.a), ("B", found.b)):
-        console.print(f"{letter}: {_side(side)}", markup=False, soft_wrap=True)
+        say(console, f"{letter}: {_side(side)}")
     shown = found.points if every else [*found.of("slower"), *found.of("faster")]
     if not every and not shown:
         shown = found.of("one launch")
@@ -34,7 +35,7 @@ def print_comparison(console: Console, found: Comparison, *, every: bool) -> Non
     if not every and len(shown) > ROWS:
         console.print(f"and {len(shown) - ROWS} more (--all)")
     for note in found.notes:
-        console.print(f"- {note}", markup=False, soft_wrap=True)
+        say(console, f"- {note}")
 
 
 def headline(found: Comparison) -> str:

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from haichi.fit.model import CollectiveCurve, Number, Profile
 from haichi.fit.profile import Fit
+from haichi.report.output import say
 from haichi.report.units import format_bytes, format_seconds, plural
 
 WIDE = 1.5  # times: ends of an interval that is no figure any more
@@ -18,11 +19,11 @@ def print_fit(console: Console, fit: Fit) -> None:
     console.print(f"[bold]{profile.name}[/bold]", highlight=False, soft_wrap=True)
     console.print(_numbers(profile))
     for line in _models(profile):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(console, line)
     for line in _unsure(profile):
-        console.print(f"unsure: {line}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"unsure: {line}")
     for line in fit.lacking:
-        console.print(f"left out: {line}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"left out: {line}")
 
 
 def _numbers(profile: Profile) -> Table:

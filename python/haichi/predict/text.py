@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haichi.predict.model import Interval, Prediction, Sensitivity
+from haichi.report.output import say
 from haichi.report.units import (
     digits,
     format_seconds,
@@ -29,14 +30,14 @@ def span(interval: Interval) -> str:
 def print_prediction(console: Console, made: Prediction) -> None:
     """The program's figure, then where it comes from."""
     for line in headline(made):
-        _say(console, line)
+        say(console, line)
     for note in made.notes:
-        _say(console, f"note: {note}")
+        say(console, f"note: {note}")
     if made.parts:
         console.print(_parts(made))
     for each in made.unknown:
         advice = f"; haichi measure {each.measure} tells" if each.measure else ""
-        _say(
+        say(
             console,
             f"no curve: {each.name}, {plural(each.calls, 'call')} "
             f"({100 * each.share_of_calls:.1f} % of all) with {format_seconds(each.recorded_s)} "
@@ -46,10 +47,6 @@ def print_prediction(console: Console, made: Prediction) -> None:
         console.print(_path(made))
     if made.sensitivity is not None:
         console.print(_sensitivity(made.sensitivity))
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def headline(made: Prediction) -> list[str]:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haichi.record.view import Sum, View
+from haichi.report.output import say
 from haichi.report.units import format_bytes, format_seconds, format_share, plural
 
 ROWS = 15  # of a table
@@ -17,22 +18,18 @@ MATRIX = 16  # nodes or ranks whose matrix is printed
 def print_view(console: Console, view: View) -> None:
     """All of it, in the order in which a reader asks."""
     for line in headline(view):
-        _say(console, line)
+        say(console, line)
     for note in [*view.record.notes, *view.sites.notes]:
-        _say(console, f"note: {note}")
+        say(console, f"note: {note}")
     if view.functions:
         console.print(_functions(view))
         console.print(_sizes(view))
         console.print(_places(view))
     for line in balance(view):
-        _say(console, line)
+        say(console, line)
     _traffic(console, view)
     for line in handled(view):
-        _say(console, line)
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(console, line)
 
 
 def headline(view: View) -> list[str]:
@@ -159,7 +156,7 @@ def _traffic(console: Console, view: View) -> None:
     nodes = view.nodes
     total = float(nodes.sum())
     crossing = total - float(nodes.trace())
-    _say(
+    say(
         console,
         f"bytes from rank to rank: {format_bytes(total)}, of these {format_bytes(crossing)} "
         f"between nodes ({format_share(crossing, total)})",

@@ -20,6 +20,11 @@ def console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_OF_FILES)
 
 
+def say(out: Console, line: str) -> None:
+    """A line of text as it is: nothing in it is markup, and it is not broken."""
+    out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Writes `path` through a temporary file beside it, and says so on standard error.
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haichi.report.load import ReportError
-from haichi.report.output import console, write_text
+from haichi.report.output import console, say, write_text
 from haichi.report.units import format_bytes, format_seconds, plural
 from haichi.samples.health_part import read_health
 from haichi.samples.odd import cautions, findings
@@ -43,7 +43,7 @@ def report_samples(
         return
     out = console()
     for finding in (each for health in links for each in health.findings):
-        out.print(f"- {finding.text}", markup=False, soft_wrap=True)
+        say(out, f"- {finding.text}")
     for job in found:
         _print(out, job)
 
@@ -58,12 +58,12 @@ def _print(out: Console, job: Job) -> None:
         markup=False,
     )
     for caution in cautions(job):
-        out.print(f"! {caution}", markup=False, soft_wrap=True)
+        say(out, f"! {caution}")
     out.print(_table(job))
     found = findings(job)
     out.print("What is odd here:" if found else "Nothing stands out.")
     for finding in found:
-        out.print(f"- {finding.words}  [{finding.point}]", markup=False, soft_wrap=True)
+        say(out, f"- {finding.words}  [{finding.point}]")
 
 
 def _table(job: Job) -> Table:
