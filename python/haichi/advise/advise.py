@@ -26,13 +26,12 @@ def advise(
         Missing: the mapping solver is not built.
     """
     curves = Curves(found.profile) if found else None
-    wall = max((line.wall_s for line in record.ranks.values()), default=0.0)
     made = AdviceList(
         program=record.head.program,
         ranks=record.head.ranks,
-        recorded_s=wall,
+        recorded_s=record.wall_s,
         machine=found.profile.name if found else "",
-        advice=list(advice_on_calls(Case(record, curves, wall))),
+        advice=list(advice_on_calls(Case(record, curves))),
         placement=None,
         notes=list(record.notes),
     )

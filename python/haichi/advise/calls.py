@@ -35,7 +35,6 @@ class Case:
 
     record: Record
     curves: Curves | None
-    wall_s: float
 
     def keys(self, wanted: Callable[[str], bool]) -> list[Key]:
         """Those whose function is wanted, without `MPI_` and `_c`."""
@@ -43,7 +42,7 @@ class Case:
 
     def worth(self, keys: Sequence[Key]) -> bool:
         """Whether the rank with most of it spends so much there that it matters."""
-        return most_of_a_rank(keys) >= WORTH * self.wall_s
+        return most_of_a_rank(keys) >= WORTH * self.record.wall_s
 
     def saved(self, keys: Sequence[Key], other: Callable[[Key], tuple[Key, float]]) -> Span | None:
         """What the rank with most of it would save if each of its calls were so many of another:

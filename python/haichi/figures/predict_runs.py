@@ -186,23 +186,20 @@ def _at(
         case = Case(
             where,
             name,
-            _wall(first),
+            first.wall_s,
             {by: _span(each) for by, each in made.items()},
             {by: each.why_not for by, each in made.items() if each.why_not},
         )
         for number in range(runs):
             progress(f"{where}: {name}, run {number + 1} of {runs}")
-            case.measured.append(_wall(_run(place, library, ranks, name, folder, sequence=False)))
+            again = _run(place, library, ranks, name, folder, sequence=False)
+            case.measured.append(again.wall_s)
         cases.append(case)
     return cases
 
 
 def _span(made: Prediction) -> tuple[float, float] | None:
     return (made.program_s.low, made.program_s.high) if made.program_s else None
-
-
-def _wall(made: Record) -> float:
-    return max(rank.wall_s for rank in made.ranks.values())
 
 
 def _run(

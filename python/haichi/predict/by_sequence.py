@@ -149,7 +149,6 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
             f"{found.profile.name} rests on {plural(launches, 'launch')}: {APART:.0%} each way are "
             f"allowed for what launches differ by; measure {FEW_LAUNCHES}"
         )
-    recorded_s = max((line.wall_s for line in record.ranks.values()), default=0.0)
     view = View(record, Named())
     lacking = unknown(view, _by_numbers(record, made))
     why_not = without_curve(view, lacking)
@@ -164,9 +163,9 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=None if why_not else stated(made.interval, found, recorded_s),
+        program_s=None if why_not else stated(made.interval, found, record.wall_s),
         why_not=printable(why_not) or None,
-        recorded_s=recorded_s,
+        recorded_s=record.wall_s,
         communication=max(
             transfers.values(), key=lambda each: each.high, default=Interval(low=0.0, high=0.0)
         ),

@@ -62,7 +62,7 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         same_machine=found.same,
         program_s=None if why_not else interval(program),
         why_not=why_not or None,
-        recorded_s=view.wall,
+        recorded_s=record.wall_s,
         communication=interval(busiest.need.span if busiest else NOTHING),
         recorded_communication_s=busiest.need.recorded if busiest else 0.0,
         waiting_share=min(waiting, 1.0),
@@ -145,7 +145,7 @@ def without_curve(view: View, lacking: list[Unknown]) -> str:
 def little_in_mpi(view: View) -> bool:
     """Whether what is in MPI does not change the figure."""
     in_mpi = view.seconds / max(len(view.record.ranks), 1)
-    return view.wall > 0 and in_mpi < MPI_COUNTS * view.wall
+    return view.record.wall_s > 0 and in_mpi < MPI_COUNTS * view.record.wall_s
 
 
 def _why_not(view: View, lacking: list[Unknown], waiting: float) -> str:

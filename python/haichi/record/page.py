@@ -77,8 +77,8 @@ def _tiles(view: View) -> Markup:
     _, most, slowest = view.compute_spread
     _, ours = view.handled
     tiles = [
-        ("From Init to Finalize", format_seconds(view.wall), "of the longest rank"),
-        ("In MPI", format_share(mean, view.wall), f"{format_seconds(mean)} a rank in the mean"),
+        ("From Init to Finalize", format_seconds(record.wall_s), "of the longest rank"),
+        ("In MPI", format_share(mean, record.wall_s), f"{format_seconds(mean)} a rank in the mean"),
         ("Waiting", format_share(view.waiting, view.seconds),
          "of the time in MPI, in collectives, at least"),
         ("Imbalance", format_seconds(view.imbalance),

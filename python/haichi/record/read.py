@@ -115,6 +115,11 @@ class Record:
         return printable(" ".join(self.head.program)) or "a program without a name"
 
     @cached_property
+    def wall_s(self) -> float:
+        """From MPI_Init to MPI_Finalize, of the longest rank."""
+        return max((line.wall_s for line in self.ranks.values()), default=0.0)
+
+    @cached_property
     def node_of_rank(self) -> list[int]:
         """Node of each rank; all on one if the record has no placement."""
         placement = self.head.placement

@@ -41,11 +41,12 @@ def headline(view: View) -> list[str]:
         f"{plural(len(record.node_names), 'node')}, {record.head.abi or 'an MPI not named'}, "
         f"{record.head.started or 'start not told'}"
     ]
-    if ranks and view.wall > 0:
+    if ranks and record.wall_s > 0:
         mean = view.seconds / ranks
+        share = format_share(mean, record.wall_s)
         lines.append(
-            f"{format_seconds(view.wall)} from MPI_Init to MPI_Finalize; in MPI "
-            f"{format_seconds(mean)} of each rank in the mean ({format_share(mean, view.wall)}), "
+            f"{format_seconds(record.wall_s)} from MPI_Init to MPI_Finalize; in MPI "
+            f"{format_seconds(mean)} of each rank in the mean ({share}), "
             f"{plural(view.calls, 'call')} of all ranks"
         )
     elif not view.functions:

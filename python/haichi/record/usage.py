@@ -77,7 +77,7 @@ def usage(view: View) -> Usage:
         program=record.head.program,
         ranks=record.head.ranks,
         node_names=record.node_names,
-        wall_s=view.wall,
+        wall_s=record.wall_s,
         mpi_s=view.seconds,
         calls=view.calls,
         waiting_s=view.waiting,

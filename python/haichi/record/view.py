@@ -78,11 +78,6 @@ class View:
         return max(told, sum(key.total_s for key in self.record.keys))
 
     @cached_property
-    def wall(self) -> float:
-        """Of the longest rank."""
-        return max((line.wall_s for line in self.record.ranks.values()), default=0.0)
-
-    @cached_property
     def calls(self) -> int:
         """Of all ranks."""
         told = sum(line.calls for line in self.record.ranks.values())
