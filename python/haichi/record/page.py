@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from haichi.record import pictures
-from haichi.record.text import balance, handled
-from haichi.record.view import Sum, View
+from haichi.record.text import SPARE, SUMS, balance, cells, handled, spare
+from haichi.record.view import View
 from haichi.report.markup import Child, Markup, document, table, tag
 from haichi.report.units import format_bytes, format_seconds, format_share, plural, printable
 
@@ -37,9 +37,8 @@ def page(view: View, further: Sequence[Markup] = ()) -> str:
 def _sections(view: View) -> Iterator[Child]:
     yield _header(view)
     yield _tiles(view)
-    notes = [*view.record.notes, *view.sites.notes]
-    if notes:
-        items = [tag("li", note) for note in notes]
+    if view.notes:
+        items = [tag("li", note) for note in view.notes]
         yield tag("aside", tag("h3", "Before you read on"), tag("ul", items), cls="notes")
     if view.functions:
         yield _time(view)
@@ -71,9 +70,6 @@ def _tiles(view: View) -> Markup:
     record = view.record
     ranks = max(len(record.ranks), 1)
     mean = view.seconds / ranks
-    nodes = view.nodes
-    total = float(nodes.sum())
-    crossing = total - float(nodes.trace())
     _, most, slowest = view.compute_spread
     _, ours = view.handled
     tiles = [
@@ -83,7 +79,8 @@ def _tiles(view: View) -> Markup:
          "of the time in MPI, in collectives, at least"),
         ("Imbalance", format_seconds(view.imbalance),
          f"rank {slowest} computes {format_seconds(most)}"),
-        ("Sent", format_bytes(total), f"{format_share(crossing, total)} between nodes"),
+        ("Sent", format_bytes(view.sent),
+         f"{format_share(view.crossing, view.sent)} between nodes"),
         ("haichi can take", format_share(ours, view.seconds), "of the time in MPI"),
     ]  # fmt: skip
     boxes = [
@@ -93,32 +90,20 @@ def _tiles(view: View) -> Markup:
     return tag("dl", boxes, cls="tiles")
 
 
-def _cells(view: View, each: Sum) -> list[Child]:
-    rank, most = each.most
-    return [
-        f"{each.calls}",
-        format_seconds(each.seconds),
-        format_share(each.seconds, view.seconds),
-        format_seconds(each.seconds / max(each.calls, 1)),
-        f"{format_seconds(most)} ({rank})",
-    ]
-
-
-HEAD = ["#calls", "#time", "#of MPI", "#a call", "#most (rank)"]
+HEAD = [f"#{heading}" for heading in SUMS]
 
 
 def _time(view: View) -> Markup:
     rows: list[list[Child]] = [
         [
             each.name,
-            *_cells(view, each),
-            format_seconds(each.least),
-            f"≥ {format_seconds(each.waiting)}" if each.waiting > 0 else "",
+            *cells(view, each),
+            *spare(each),
             tag("span", "can take part", cls="badge ours") if each.handled else "",
         ]
         for each in view.functions[:ROWS]
     ]
-    head = ["function", *HEAD, "#at its least", "#waiting", "haichi"]
+    head = ["function", *HEAD, *(f"#{heading}" for heading in SPARE), "haichi"]
     intro = "At its least: if each call had taken what the shortest of its kind took."
     return tag(
         "section",
@@ -138,8 +123,8 @@ def _left(count: int) -> Markup | None:
 
 
 def _sizes(view: View) -> Markup:
-    rows = [
-        [each.name, format_bytes(size), *_cells(view, each)] for each, size in view.sizes[:ROWS]
+    rows: list[list[Child]] = [
+        [each.name, format_bytes(size), *cells(view, each)] for each, size in view.sizes[:ROWS]
     ]
     return tag(
         "section",
@@ -150,7 +135,7 @@ def _sizes(view: View) -> Markup:
 
 
 def _places(view: View) -> Markup:
-    rows = [[each.name, *_cells(view, each)] for each in view.places[:ROWS]]
+    rows: list[list[Child]] = [[each.name, *cells(view, each)] for each in view.places[:ROWS]]
     return tag(
         "section",
         tag("h2", "Time by place of the program"),

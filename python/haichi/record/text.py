@@ -12,6 +12,8 @@ from haichi.report.output import say
 from haichi.report.units import format_bytes, format_seconds, format_share, plural
 
 ROWS = 15  # of a table
+SUMS = ("calls", "time", "of MPI", "a call", "most (rank)")
+SPARE = ("at its least", "waiting")
 MATRIX = 16  # nodes or ranks whose matrix is printed
 
 
@@ -19,7 +21,7 @@ def print_view(console: Console, view: View) -> None:
     """All of it, in the order in which a reader asks."""
     for line in headline(view):
         say(console, line)
-    for note in [*view.record.notes, *view.sites.notes]:
+    for note in view.notes:
         say(console, f"note: {note}")
     if view.functions:
         console.print(_functions(view))
@@ -102,51 +104,44 @@ def _left(count: int) -> str:
     return f", the first {ROWS} of {count}" if count > ROWS else ""
 
 
-def _row(view: View, each: Sum) -> Sequence[str]:
+def cells(view: View, each: Sum) -> list[str]:
+    """What a table has of a sum, below SUMS."""
     rank, most = each.most
-    calls = max(each.calls, 1)
-    return (
+    return [
         f"{each.calls}",
         format_seconds(each.seconds),
         format_share(each.seconds, view.seconds),
-        format_seconds(each.seconds / calls),
+        format_seconds(each.seconds / max(each.calls, 1)),
         f"{format_seconds(most)} ({rank})",
-    )
+    ]
+
+
+def spare(each: Sum) -> list[str]:
+    """What a table has of what a function could do without, below SPARE."""
+    waiting = f"≥ {format_seconds(each.waiting)}" if each.waiting > 0 else ""
+    return [format_seconds(each.least), waiting]
 
 
 def _functions(view: View) -> Table:
     title = f"By function, all ranks{_left(len(view.functions))}"
-    table = _table(
-        title, "function", "calls", "time", "of MPI", "a call", "most (rank)", "at its least",
-        "waiting", "haichi",
-    )  # fmt: skip
+    table = _table(title, "function", *SUMS, *SPARE, "haichi")
     for each in view.functions[:ROWS]:
-        waiting = f"≥ {format_seconds(each.waiting)}" if each.waiting > 0 else ""
-        table.add_row(
-            each.name,
-            *_row(view, each),
-            format_seconds(each.least),
-            waiting,
-            "can" if each.handled else "",
-        )
+        table.add_row(each.name, *cells(view, each), *spare(each), "can" if each.handled else "")
     return table
 
 
 def _sizes(view: View) -> Table:
-    table = _table(
-        f"By size{_left(len(view.sizes))}",
-        "function", "bytes", "calls", "time", "of MPI", "a call", "most (rank)",
-    )  # fmt: skip
+    table = _table(f"By size{_left(len(view.sizes))}", "function", "bytes", *SUMS)
     for each, size in view.sizes[:ROWS]:
-        table.add_row(each.name, f"{size}", *_row(view, each))
+        table.add_row(each.name, f"{size}", *cells(view, each))
     return table
 
 
 def _places(view: View) -> Table:
     title = f"By place of the program{_left(len(view.places))}"
-    table = _table(title, "place", "calls", "time", "of MPI", "a call", "most (rank)")
+    table = _table(title, "place", *SUMS)
     for each in view.places[:ROWS]:
-        table.add_row(each.name, *_row(view, each))
+        table.add_row(each.name, *cells(view, each))
     return table
 
 
@@ -154,17 +149,14 @@ def _traffic(console: Console, view: View) -> None:
     record = view.record
     if not record.traffic:
         return
-    nodes = view.nodes
-    total = float(nodes.sum())
-    crossing = total - float(nodes.trace())
     say(
         console,
-        f"bytes from rank to rank: {format_bytes(total)}, of these {format_bytes(crossing)} "
-        f"between nodes ({format_share(crossing, total)})",
+        f"bytes from rank to rank: {format_bytes(view.sent)}, of these "
+        f"{format_bytes(view.crossing)} between nodes ({format_share(view.crossing, view.sent)})",
     )
     count = len(record.node_names)
     if 1 < count <= MATRIX:
-        console.print(_matrix("Node to node", record.node_names, nodes.tolist()))
+        console.print(_matrix("Node to node", record.node_names, view.nodes.tolist()))
     if view.pairs is not None and 1 < record.head.ranks <= MATRIX:
         names = [str(rank) for rank in range(record.head.ranks)]
         console.print(_matrix("Rank to rank", names, view.pairs.tolist()))

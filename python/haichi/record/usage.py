@@ -99,7 +99,7 @@ def usage(view: View) -> Usage:
             for rank, line in sorted(record.ranks.items())
         ],
         node_bytes=[[int(size) for size in row] for row in view.nodes],
-        notes=[*record.notes, *view.sites.notes],
+        notes=view.notes,
     )
 
 

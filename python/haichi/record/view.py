@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haichi.record.handled import handles
-from haichi.record.read import SYMMETRIC, Key, Record
+from haichi.record.read import SYMMETRIC, Key, Record, plain_name
 from haichi.record.sites import Named
 
 AnyKey = TypeVar("AnyKey", bound=Hashable)
@@ -70,6 +70,11 @@ class View:
 
     record: Record
     sites: Named
+
+    @property
+    def notes(self) -> list[str]:
+        """What is missing or does not agree, in a line each."""
+        return [*self.record.notes, *self.sites.notes]
 
     @cached_property
     def seconds(self) -> float:
@@ -146,6 +151,16 @@ class View:
                 found[node[line.rank], node[to]] += size
         return found
 
+    @property
+    def sent(self) -> float:
+        """Bytes from rank to rank."""
+        return float(self.nodes.sum())
+
+    @property
+    def crossing(self) -> float:
+        """Of these, bytes between nodes."""
+        return self.sent - float(self.nodes.trace())
+
     @cached_property
     def pairs(self) -> NDArray[np.float64] | None:
         """Bytes from rank to rank; None of more ranks than a picture or a person takes."""
@@ -195,7 +210,7 @@ def _sum(name: str, keys: Iterable[Key]) -> Sum:
 def _function(key: Key) -> str:
     """With what it waited for, as `Wait for Irecv`."""
     begun = key.call.for_
-    return f"{key.name} for {begun.removeprefix('MPI_').removesuffix('_c')}" if begun else key.name
+    return f"{key.name} for {plain_name(begun)}" if begun else key.name
 
 
 def _waits(record: Record) -> Iterable[Waited]:
