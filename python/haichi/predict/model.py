@@ -9,8 +9,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FORM = "haichi.prediction/1"
-
 
 class Interval(BaseModel):
     """From the least to the most, in seconds unless a name says otherwise."""

@@ -17,6 +17,7 @@ from haichi.mpi import Missing
 from haichi.record.model import (
     FORM,
     Communicator,
+    Line,
     RankLine,
     RecordedCall,
     RecordedFile,
@@ -31,19 +32,8 @@ from haichi.report.load import ReportError, first_problem
 from haichi.report.model import Form
 from haichi.report.units import plural, printable
 
-HEAD_BYTES = 65536
 ADVICE = "give a file that haichi run --record wrote"
-Known = (
-    RecordHead
-    | Communicator
-    | RecordedFile
-    | Site
-    | RankLine
-    | RecordedCall
-    | TrafficLine
-    | SequenceLine
-    | RecordEnd
-)
+Known = RecordHead | Line
 _KINDS: dict[str, type[Known]] = {
     "record": RecordHead,
     "communicator": Communicator,
@@ -76,11 +66,6 @@ class Key:
         return self.call.total_s * len(self.ranks)
 
     @property
-    def wait_s(self) -> float:
-        """Of all its ranks."""
-        return self.call.wait_s * len(self.ranks)
-
-    @property
     def name(self) -> str:
         """The function without `MPI_` and without `_c`."""
         return plain_name(self.call.function)
@@ -98,7 +83,6 @@ class Record:
     path: Path
     head: RecordHead
     communicators: dict[int, Communicator] = field(default_factory=dict)
-    files: dict[int, RecordedFile] = field(default_factory=dict)
     sites: dict[int, Site] = field(default_factory=dict)
     ranks: dict[int, RankLine] = field(default_factory=dict)
     keys: list[Key] = field(default_factory=list)
@@ -167,16 +151,6 @@ def ranks_of(text: str) -> list[int]:
             raise ValueError(f'"{text}" is not a list of ranks such as 0-3,8')
         ranks.extend(range(begin, end + 1))
     return ranks
-
-
-def is_record(path: Path) -> bool:
-    """Whether a file seems to be a record; False also for one that can't be read."""
-    try:
-        with path.open("rb") as file:
-            first, _, _ = file.read(HEAD_BYTES).lstrip().partition(b"\n")
-    except OSError:
-        return False
-    return first.startswith(b"{") and b'"haichi.record/' in first
 
 
 def read(path: Path) -> Record:
@@ -267,13 +241,12 @@ def _fill(record: Record, name: str, lines: list[bytes]) -> RecordEnd | None:
 
 
 def _add(record: Record, where: str, each: Known) -> None:
+    """Takes in a line. Files are checked for their form only."""
     if isinstance(each, RecordHead):
         raise ReportError(f"{where}: a second record begins; give the records one by one")
     if isinstance(each, Communicator):
         _ranks(record, where, each.members)
         record.communicators[each.id] = each
-    elif isinstance(each, RecordedFile):
-        record.files[each.id] = each
     elif isinstance(each, Site):
         record.sites[each.id] = each
     elif isinstance(each, RankLine):

@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from haichi.record.view import Sum, View
 from haichi.report.units import printable
 
-FORM = "haichi.usage/1"
-
 
 class Used(BaseModel):
     """Calls that belong together, of all ranks."""
