@@ -37,6 +37,12 @@ def place_of(record: Record, key: Key) -> str:
     return key.call.place or ("network" if len(record.node_names) > 1 else "node")
 
 
+def measured_size(record: Record, key: Key) -> int:
+    """The bytes of a call as the suite counts them: to each rank, not to all together."""
+    size = key.call.bytes or 0
+    return size // record.nodes_of(key.call.comm)[0] if key.name in TO_ALL else size
+
+
 def cost_of(record: Record, curves: Curves, key: Key) -> Cost | None:
     """What one call of a kind takes that is no message; None if no curve tells."""
     kind = kind_of(key.name)
@@ -59,9 +65,7 @@ def cost_of(record: Record, curves: Curves, key: Key) -> Cost | None:
 
 def _collective(record: Record, curves: Curves, key: Key, kind: Kind) -> Cost | None:
     ranks, nodes = record.nodes_of(key.call.comm)
-    size = key.call.bytes or 0
-    if key.name in TO_ALL:
-        size = size // max(ranks, 1)
+    size = measured_size(record, key)
     if ranks < 2:
         return Cost(NOTHING, curve="one rank alone")
     if kind is Kind.FENCE:
@@ -117,8 +121,7 @@ def _file(record: Record, curves: Curves, key: Key, kind: Kind) -> Cost | None:
     size = key.call.bytes or 0
     if key.name.endswith("_end"):
         return Cost(NOTHING, place="storage", curve="in what began it")
-    name = key.name.removesuffix("_begin").replace("File_i", "File_")
-    if found := curves.job(measurement(name), ranks, nodes, size):
+    if found := curves.job(measurement(key.name), ranks, nodes, size):
         cost = _of_job(found, ranks, nodes)
         return Cost(cost.span, NOTHING, cost.bytes_s, "storage", cost.curve, cost.note)
     reads = kind in (Kind.READ, Kind.READ_ALL)
@@ -137,8 +140,9 @@ def _file(record: Record, curves: Curves, key: Key, kind: Kind) -> Cost | None:
     if not spans:
         return None
     span = Span(min(each.low for each in spans), max(each.high for each in spans))
-    note = f"{name} by the file system's rates, without what ranks exchange" if together else ""
-    return Cost(span, NOTHING, span.less(request), "storage", "storage", note)
+    note = f"{key.name} by the file system's rates, without what ranks exchange"
+    less = span.less(request)
+    return Cost(span, NOTHING, less, "storage", "storage", note if together else "")
 
 
 def _opened(curves: Curves, kind: Kind) -> Cost | None:

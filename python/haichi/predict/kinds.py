@@ -108,8 +108,10 @@ def kind_of(name: str) -> Kind:
 
 
 def measurement(name: str) -> str:
-    """What the suite calls the measurement of a function: `Reduce_scatter` is `reduce-scatter`."""
-    return _OTHERWISE.get(name, name.lower().replace("_", "-"))
+    """What the suite calls the measurement of a function: `Reduce_scatter` is `reduce-scatter`. An
+    access to a file that is begun, and waited for later, has that of the whole access."""
+    whole = name.removesuffix("_begin").removesuffix("_end").replace("File_i", "File_")
+    return _OTHERWISE.get(whole, whole.lower().replace("_", "-"))
 
 
 _OTHERWISE = {

@@ -21,7 +21,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from haichi.mpi import Missing
 from haichi.paths import program
-from haichi.predict.kinds import MESSAGES, TO_ALL, Kind, kind_of, measurement
+from haichi.predict.costs import measured_size
+from haichi.predict.kinds import MESSAGES, Kind, kind_of, measurement
 from haichi.programs import output
 from haichi.record.read import Key, Record, plain_name, read
 from haichi.report.load import ReportError
@@ -88,7 +89,7 @@ def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
             names = _of_access(key, synchronised)
         else:
             names = _of_all(key, kind)
-            size = size // record.nodes_of(key.call.comm)[0] if key.name in TO_ALL else size
+            size = measured_size(record, key)
             _note_shape(record, key, needs)
         found = [name for name in names if name in known]
         if not found:
@@ -129,9 +130,6 @@ def _of_all(key: Key, kind: Kind) -> list[str]:
     if kind is Kind.COLLECTIVE_BEGUN:
         name = measurement(key.name)
         return [name, f"{name}-issue"]
-    if kind in (Kind.READ, Kind.WRITE, Kind.READ_ALL, Kind.WRITE_ALL):
-        plain = key.name.removesuffix("_begin").removesuffix("_end").replace("File_i", "File_")
-        return [measurement(plain)]
     return [measurement(key.name)]
 
 

@@ -512,3 +512,11 @@ def test_every_function_that_moves_data_has_a_kind() -> None:
         "Wtime": Kind.LOCAL,
     }
     assert {name: kind_of(name) for name in kinds} == kinds
+
+
+def test_the_measurement_that_would_tell_is_the_one_that_is_looked_up(
+    tmp_path: Path, known: Path
+) -> None:
+    write = recorded.call("0-3", "MPI_File_iwrite_at", 9, 1e-3, bytes=8, comm=0, file=0)
+    (unknown,) = predicted(write_record(tmp_path, write), known)["unknown"]
+    assert (unknown["name"], unknown["measure"]) == ("File_iwrite_at", "file-write-at")
