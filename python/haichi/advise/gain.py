@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from haichi.advise.traffic import Traffic
 from haichi.predict.curves import Curves
-from haichi.predict.messages import Message, message
+from haichi.predict.messages import Messages
 from haichi.predict.span import Span
 from haichi.report.model import Placement
 
@@ -46,8 +46,8 @@ class Times:
     """What all messages take with the ranks on given seats."""
 
     def __init__(self, traffic: Traffic, places: Places, curves: Curves) -> None:
-        self._traffic, self._places, self._curves = traffic, places, curves
-        self._messages: dict[tuple[str, int], Message | None] = {}
+        self._traffic, self._places = traffic, places
+        self._messages = Messages(curves)
 
     def of(self, seats: Sequence[int]) -> Span | None:
         """None if the profile has no curve for them."""
@@ -57,7 +57,7 @@ class Times:
         for (source, to), sent in self._traffic.sent.items():
             a, b = seats[source], seats[to]
             place = self._places.between(a, b)
-            each = self._message(place, sent.bytes // sent.messages)
+            each = self._messages.of(place, sent.bytes // sent.messages)
             if each is None:
                 return None
             span = Span(each.behind, each.alone.high).times(sent.messages)
@@ -70,11 +70,6 @@ class Times:
         low = max((max(out[rank].low, into[rank].low) for rank in ranks), default=0.0)
         high = max((out[rank].high + into[rank].high for rank in ranks), default=0.0)
         return Span(low, high + max(port.values(), default=0.0))
-
-    def _message(self, place: str, size: int) -> Message | None:
-        if (place, size) not in self._messages:
-            self._messages[place, size] = message(self._curves, place, size)
-        return self._messages[place, size]
 
 
 def gain(before: Span, after: Span, most: float) -> Span:

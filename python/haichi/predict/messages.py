@@ -47,8 +47,21 @@ class Message:
         return max(self.both.low / self.alone.low, 1.0)
 
 
-def message(curves: Curves, place: str, size: int) -> Message | None:
-    """By the ping-pong; None if the profile has none that fits."""
+@dataclass
+class Messages:
+    """What the curves of a profile say of messages, each looked up once."""
+
+    curves: Curves
+    _known: dict[tuple[str, int], Message | None] = field(default_factory=dict)
+
+    def of(self, place: str, size: int) -> Message | None:
+        """By the ping-pong; None if the profile has none that fits."""
+        if (place, size) not in self._known:
+            self._known[place, size] = _message(self.curves, place, size)
+        return self._known[place, size]
+
+
+def _message(curves: Curves, place: str, size: int) -> Message | None:
     found = curves.pair((PING_PONG,), place, size)
     if found is None:
         return None

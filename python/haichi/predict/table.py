@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from haichi.predict.costs import Cost, cost_of, place_of
 from haichi.predict.curves import Curves
 from haichi.predict.kinds import MESSAGES, Kind, kind_of, measurement
-from haichi.predict.messages import Message, Need, Pile, both_placed, message
+from haichi.predict.messages import Message, Messages, Need, Pile, both_placed
 from haichi.predict.span import NOTHING, Span, total
 from haichi.record.read import Key, Record, plain_name
 
@@ -110,13 +110,13 @@ class Table:
     parts: dict[tuple[str, int | None, str], Part] = field(default_factory=dict)
     lacking: dict[str, Lacking] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
-    _messages: dict[tuple[str, int], Message | None] = field(default_factory=dict)
-
+    _messages: Messages = field(init=False)
     _kept: dict[int, list[Kept]] = field(default_factory=lambda: defaultdict(list))
-    _filled: dict[int, float] = field(default_factory=dict)
+    _filled: dict[int, float] = field(init=False)
     """Of each rank: which share of the room that its receives offered was filled."""
 
     def __post_init__(self) -> None:
+        self._messages = Messages(self.curves)
         self._filled = filled(self.record)
         # What waits comes behind what it waits for.
         for key in sorted(self.record.keys, key=lambda each: each.call.for_ is not None):
@@ -153,10 +153,10 @@ class Table:
 
     def _waited_for(self, key: Key, begun: str) -> None:
         """What a call that began something takes later, is of that call."""
-        if begun in self.lacking or not any(part.name == begun for part in self.parts.values()):
+        part = next((part for part in self.parts.values() if part.name == begun), None)
+        if part is None or begun in self.lacking:
             self._lack(key, begun, 0)
             return
-        part = next(part for part in self.parts.values() if part.name == begun)
         part.recorded += key.total_s
         for rank in key.ranks:
             self.ranks[rank].recorded += key.call.total_s
@@ -166,7 +166,7 @@ class Table:
         if kind is Kind.RECEIVE_BEGUN:
             size = round(size * max(self._filled.get(rank, 1.0) for rank in key.ranks))
         moves = kind not in (Kind.WAIT, Kind.POLL)
-        each = self._message(place, size) if moves else None
+        each = self._messages.of(place, size) if moves else None
         if moves and each is None:
             self._lack(key, key.name, key.count, "ping-pong")
             return
@@ -202,11 +202,6 @@ class Table:
                 count = key.call.count * (1 if key.name == "Start" else each.requests)
                 part.calls += count
                 need.piles[each.place].add(each.kind, count, each.message)
-
-    def _message(self, place: str, size: int) -> Message | None:
-        if (place, size) not in self._messages:
-            self._messages[place, size] = message(self.curves, place, size)
-        return self._messages[place, size]
 
     def _add_call(self, key: Key, cost: Cost | None) -> None:
         if cost is None:
