@@ -7,12 +7,12 @@ from pathlib import Path
 from haichi.advise.calls import Case, advice_on_calls
 from haichi.advise.gain import Places, Times, gain
 from haichi.advise.mapping import Mapped, map_ranks
-from haichi.advise.model import Advice, AdviceList, MappedBytes, PlacementAdvice
+from haichi.advise.model import Advice, AdviceList, PlacementAdvice
 from haichi.advise.paste import Notation, notations
 from haichi.advise.traffic import Traffic, traffic_of
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
-from haichi.predict.model import Interval
+from haichi.predict.model import interval
 from haichi.record.read import Record
 from haichi.report.units import format_bytes
 
@@ -79,8 +79,8 @@ def _placement(
     made.placement = PlacementAdvice(
         seats=mapped.seats,
         nodes=nodes,
-        recorded=MappedBytes(**mapped.given.model_dump()),
-        advised=MappedBytes(**mapped.mapped.model_dump()),
+        recorded=mapped.given,
+        advised=mapped.mapped,
     )
     files = notations(record.head.abi, nodes, places, " ".join(record.head.program))
     made.advice.append(_placement_advice(record, curves, traffic, mapped, files, folder))
@@ -121,7 +121,7 @@ def _placement_advice(
         title="Place ranks that talk to each other on one node",
         why=why,
         recorded_s=None,
-        gain_s=Interval(low=gained.low, high=gained.high) if gained else None,
+        gain_s=interval(gained) if gained else None,
         unknown="" if gained else no_curve if curves else "there is no profile of the machine",
         paste=[each.pasted(folder) for each in files],
     )

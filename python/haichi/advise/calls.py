@@ -15,7 +15,7 @@ from functools import partial
 from haichi.advise.model import Advice
 from haichi.predict.costs import cost_of
 from haichi.predict.curves import Curves
-from haichi.predict.model import Interval
+from haichi.predict.model import interval
 from haichi.predict.span import Span
 from haichi.record.read import Key, Record
 from haichi.report.units import format_seconds, plural
@@ -104,7 +104,7 @@ def _advice(
         title=title,
         why=why,
         recorded_s=most_of_a_rank(keys),
-        gain_s=Interval(low=gained.low, high=gained.high) if gained else None,
+        gain_s=interval(gained) if gained else None,
         unknown="" if gained else unknown if case.curves else "there is no profile of the machine",
         paste=[],
     )

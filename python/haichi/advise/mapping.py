@@ -8,25 +8,18 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field, ValidationError
 
 from haichi import paths, programs
+from haichi.advise.model import MappedBytes
 from haichi.mpi import Missing
 from haichi.record.model import Cart
 from haichi.report.model import Placement
 
 
-class Cost(BaseModel):
-    """What a mapping costs, in bytes; of a grid in messages."""
-
-    between_nodes: int
-    busiest_node: int
-    between_numa: int
-
-
 class Mapped(BaseModel):
-    """What `haichi map` prints."""
+    """What `haichi map` prints. What a mapping costs is in bytes; of a grid in messages."""
 
     seats: list[int] = Field(description="Of each rank, a rank of the placement.")
-    given: Cost = Field(description="Of each rank in its own place.")
-    mapped: Cost = Field(description="Of the seats.")
+    given: MappedBytes = Field(description="Of each rank in its own place.")
+    mapped: MappedBytes = Field(description="Of the seats.")
     seconds: float = Field(description="What finding them took.")
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
-from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown
-from haichi.predict.sensitivity import interval, of_rank
+from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown, interval
+from haichi.predict.sensitivity import of_rank
 from haichi.predict.span import NOTHING, Span
 from haichi.predict.table import Lacking, RankNeed, Table
 from haichi.record.read import Record

@@ -9,12 +9,19 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from haichi.predict.span import Span
+
 
 class Interval(BaseModel):
     """From the least to the most, in seconds unless a name says otherwise."""
 
     low: float = Field(description="Lower end.")
     high: float = Field(description="Upper end.")
+
+
+def interval(span: Span) -> Interval:
+    """As the form has it."""
+    return Interval(low=span.low, high=span.high)
 
 
 class PredictedPart(BaseModel):

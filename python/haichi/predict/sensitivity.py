@@ -3,16 +3,11 @@ placement class: for a table these are sums, so what a number's change costs is 
 
 from __future__ import annotations
 
-from haichi.predict.model import Interval, Sensitivity
+from haichi.predict.model import Interval, Sensitivity, interval
 from haichi.predict.span import Span
 from haichi.predict.table import RankNeed
 
 COSTS = (1, 2, 5)  # per cent of the time
-
-
-def interval(span: Span) -> Interval:
-    """As the form has it."""
-    return Interval(low=span.low, high=span.high)
 
 
 def of_rank(need: RankNeed, seconds: Span) -> list[Sensitivity]:
