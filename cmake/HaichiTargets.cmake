@@ -49,11 +49,15 @@ endfunction()
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cpp
              PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 
-# haichi_library(NAME [DEPENDS folder...]): static library haichi_NAME from src/NAME/*.cpp without
-# *_test.cpp, and the test program NAME_test from src/NAME/*_test.cpp.
+# haichi_library(NAME [IN folder] [DEPENDS folder...] [LIBS library...]): static library haichi_NAME
+# from src/NAME/*.cpp (or of `folder` there) without *_test.cpp, and the test program NAME_test from
+# its *_test.cpp.
 function(haichi_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "IN" "DEPENDS;LIBS" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
+  if(ARG_IN)
+    set(dir ${CMAKE_SOURCE_DIR}/src/${ARG_IN})
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
   file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cpp)
   list(REMOVE_ITEM sources ${tests} "")

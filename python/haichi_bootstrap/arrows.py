@@ -45,6 +45,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "replay": frozenset({"record", "placement", "base"}),
     "goal": frozenset({"replay", "record", "placement", "base"}),
     "measure": frozenset({"mpi", "plan", "placement", "base"}),
+    "gasfs": frozenset({"base"}),
     "launch": frozenset({"placement", "base"}),
     "offline": frozenset(
         {
