@@ -61,7 +61,8 @@ struct Changes {
   std::optional<timespec> modified;
 };
 
-/// What a new file gets from the process that makes it; `mode` has its umask taken off already.
+/// What a new file gets from the process that makes it; `mode` has its umask taken off already. In
+/// a folder with S_ISGID it gets that folder's group instead, a folder that bit too.
 struct NewFile {
   mode_t mode = 0;  // type (for create, mkdir and symlink what they make) and permissions
   uid_t uid = 0;
