@@ -9,6 +9,7 @@
 #define HAICHI_OFFLINE_COMMANDS(EACH)                \
   EACH("simulate", simulate_command)                 \
   EACH("predict-sequence", predict_sequence_command) \
+  EACH("read-placement", read_placement_command)     \
   EACH("write-goal", write_goal_command)             \
   EACH("read-goal", read_goal_command)               \
   EACH("merge-logs", merge_logs_command)             \

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "launch/commands.h"
 #include "launch/exec.h"
+#include "placement/placement.h"
 
 namespace haichi::offline {
 
@@ -17,6 +19,10 @@ using Arguments = std::vector<std::string>;
 int simulate_command(const Arguments& arguments);
 /// What `haichi predict --by sequence` starts.
 int predict_sequence_command(const Arguments& arguments);
+/// Prints a placement of any notation as haichi.placement/1.
+int read_placement_command(const Arguments& arguments);
+/// The same for the commands here; its errors name the file.
+Result<placement::Placement> placement_of(const std::string& file, int ranks);
 /// Write a record as GOAL, and print GOAL as a record; `haichi export` and `import` start them.
 int write_goal_command(const Arguments& arguments);
 int read_goal_command(const Arguments& arguments);

@@ -1,5 +1,7 @@
 // haichi predict-sequence: the time of a recorded program by its sequence of calls. What
 // `haichi predict --by sequence` starts.
+#include <errno.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -10,7 +12,6 @@
 #include "launch/usage.h"
 #include "machine/profile.h"
 #include "offline/commands.h"
-#include "placement/formats.h"
 #include "predict/prediction.h"
 #include "record/read_record.h"
 
@@ -20,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Words {
-  std::string record, machine, placement;
+  std::string record, machine, placement, algorithm;
   double compute_scale = 1;
   bool json = false;
 };
@@ -35,6 +36,9 @@ std::unique_ptr<CLI::App> command_line(Words& words) {
       ->required();
   app->add_option("--placement", words.placement, "Where the ranks are to be; else as recorded")
       ->type_name("FILE");
+  app->add_option("--algorithm", words.algorithm,
+                  "Of all-to-alls and all-gathers that it can carry out, such as ring or bruck(4)")
+      ->type_name("NAME");
   app->add_option("--compute-scale", words.compute_scale,
                   "Of all computing: 0.5 is a processor twice as fast")
       ->check(CLI::Range(0.0, 1e6));
@@ -50,11 +54,11 @@ Result<machine::Profile> profile_of(const std::string& file) {
   return profile;
 }
 
-Result<placement::Placement> placement_of(const std::string& file, int ranks) {
-  const auto text = read_file(file);
-  if (!text) return tl::unexpected(text.error());
-  auto found = placement::parse(*text, ranks);
-  if (!found) return fail(found.error().code, "{}: {}", file, found.error().text);
+Result<collectives::Candidate> exchange_of(const std::string& name) {
+  auto found = collectives::parse_candidate(name);
+  // The engine has all messages of a call under way at a time.
+  if (found && found->parameters.window > 0)
+    return fail(EINVAL, "--algorithm {}: a window is not predicted: leave it out", name);
   return found;
 }
 
@@ -148,6 +152,11 @@ int predict_sequence_command(const Arguments& arguments) {
     auto placement = placement_of(words.placement, record->ranks);
     if (!placement) return refuse(kConfig, placement.error().text);
     wish.placement = *std::move(placement);
+  }
+  if (!words.algorithm.empty()) {
+    auto exchange = exchange_of(words.algorithm);
+    if (!exchange) return refuse(kConfig, exchange.error().text);
+    wish.exchange = *exchange;
   }
   const auto prediction = predict::predict(*record, *profile, wish);
   if (!prediction)

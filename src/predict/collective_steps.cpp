@@ -136,24 +136,39 @@ std::unique_ptr<plan::Schedule> generated(StepGenerator steps) {
   return std::make_unique<plan::GeneratedSchedule>(std::move(steps));
 }
 
-std::unique_ptr<plan::Schedule> exchange(const CollectiveCall& call,
-                                         const placement::Placement& placement) {
-  using collectives::Kind;
+collectives::Kind kind_of(Collective collective) {
+  return collective == Collective::allgather ? collectives::Kind::all_gather
+                                             : collectives::Kind::all_to_all;
+}
+
+collectives::Candidate of_library(const CollectiveCall& call, int ranks) {
   const bool gathers = call.collective == Collective::allgather;
   const int64_t by = call.chosen_by;
-  const bool is_short = gathers ? by * placement.ranks() < kLongGather : by <= kShortBlock;
+  const bool is_short = gathers ? by * ranks < kLongGather : by <= kShortBlock;
   const std::string_view name = is_short && gathers            ? "doubling"
                                 : is_short                     ? "bruck"
                                 : !gathers && by <= kLongBlock ? "spread(pairwise,0)"
                                                                : "ring";
+  return *collectives::parse_candidate(name);
+}
+
+std::unique_ptr<plan::Schedule> exchange(const CollectiveCall& call,
+                                         const placement::Placement& placement) {
   // Schedules leave out blocks of no bytes, and another rank's may have some.
   const int64_t bytes = std::max<int64_t>(1, call.bytes);
-  const collectives::Exchange x{&placement, call.me, bytes,
-                                {},         {},      gathers ? Kind::all_gather : Kind::all_to_all};
-  return collectives::parse_candidate(name)->schedule(x);
+  const collectives::Exchange x{&placement, call.me, bytes, {}, {}, kind_of(call.collective)};
+  const bool wanted = goes_as_wanted(call);
+  return (wanted ? *call.wanted : of_library(call, placement.ranks())).schedule(x);
 }
 
 }  // namespace
+
+bool goes_as_wanted(const CollectiveCall& call) {
+  const bool exchanges =
+      call.collective == Collective::alltoall || call.collective == Collective::allgather;
+  return exchanges && call.wanted != nullptr &&
+         call.wanted->refusal(kind_of(call.collective), true).empty();
+}
 
 std::unique_ptr<plan::Schedule> schedule_of(const CollectiveCall& call,
                                             const placement::Placement& placement) {

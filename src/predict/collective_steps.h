@@ -14,6 +14,7 @@
 
 #include <memory>
 
+#include "collectives/algorithm.h"
 #include "placement/placement.h"
 #include "plan/schedule.h"
 #include "predict/calls.h"
@@ -30,7 +31,12 @@ struct CollectiveCall {
   /// By which an all-to-all or all-gather chooses its algorithm: ranks may give different bytes,
   /// and must all choose the same.
   int64_t chosen_by = 0;
+  /// By which an all-to-all or all-gather goes if it can; null: as a library chooses.
+  const collectives::Candidate* wanted = nullptr;
 };
+
+/// Whether the call goes by the algorithm that is wanted.
+bool goes_as_wanted(const CollectiveCall& call);
 
 /// The placement is that of the communicator's ranks, and must outlive the schedule.
 std::unique_ptr<plan::Schedule> schedule_of(const CollectiveCall& call,

@@ -411,11 +411,16 @@ class Run : Traffic::Listener {
                   fmt::format("comes to {} on communicator {} where rank {} came to {}", event.call,
                               event.comm, meeting->first, books_.function(meeting->function)));
     const auto root = members.place.find(event.root);
-    strand.schedule =
-        schedule_of({fence ? Collective::barrier : strand.call.collective, me,
-                     root == members.place.end() ? 0 : root->second, bytes, meeting->bytes},
-                    members.placement);
-    strand.factor = factor(strand, members);
+    const CollectiveCall its{fence ? Collective::barrier : strand.call.collective,
+                             me,
+                             root == members.place.end() ? 0 : root->second,
+                             bytes,
+                             meeting->bytes,
+                             options_.exchange ? &*options_.exchange : nullptr};
+    strand.schedule = schedule_of(its, members.placement);
+    // What the library takes says little of another algorithm.
+    const bool own = goes_as_wanted(its) && !options_.exchange_as_measured;
+    strand.factor = own ? std::nullopt : factor(strand, members);
     strand.phase = Phase::step;
     return true;
   }

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "collectives/algorithm.h"
 #include "placement/placement.h"
 #include "predict/path.h"
 #include "record/sequence.h"
@@ -33,6 +35,10 @@ struct Options {
   double compute_scale = 1;  ///< of all computing
   bool path = true;          ///< whether the critical path is followed
   bool as_measured = true;   ///< whether collective calls take what was measured
+  /// By which all-to-alls and all-gathers go that it can carry out; else the library's.
+  std::optional<collectives::Candidate> exchange;
+  /// Whether its messages are longer and shorter as those of the library's were.
+  bool exchange_as_measured = false;
 };
 
 /// Of a function or a rank.

@@ -67,19 +67,24 @@ Result<Prediction> predict(const record::Record& record, const machine::Profile&
   prediction.notes = record.notes;
   const Costs costs(placement, profile, Bound::middle);
   for (const std::string& line : costs.lacking()) prediction.notes.push_back(line);
-  auto outcome = run(*job, costs, {.compute_scale = wish.compute_scale});
+  Options options{.compute_scale = wish.compute_scale, .exchange = wish.exchange};
+  auto outcome = run(*job, costs, options);
   if (!outcome) return tl::unexpected(outcome.error());
   prediction.low_s = prediction.high_s = sim::seconds(outcome->end());
-  prediction.has_interval = has_interval(profile);
-  if (prediction.has_interval)
-    for (const Bound bound : {Bound::low, Bound::high}) {
-      const auto other = run(*job, Costs(placement, profile, bound),
-                             {.compute_scale = wish.compute_scale, .path = false});
+  prediction.has_interval = has_interval(profile) || wish.exchange.has_value();
+  options.path = false;
+  for (const bool stretched : {false, true}) {
+    if (stretched && !wish.exchange) break;
+    options.exchange_as_measured = stretched;
+    for (const Bound bound : {Bound::low, Bound::middle, Bound::high}) {
+      if (bound == Bound::middle ? !stretched : !has_interval(profile)) continue;
+      const auto other = run(*job, Costs(placement, profile, bound), options);
       if (!other) return tl::unexpected(other.error());
       // Messages that are all faster may end later, where they then meet at a port.
       prediction.low_s = std::min(prediction.low_s, sim::seconds(other->end()));
       prediction.high_s = std::max(prediction.high_s, sim::seconds(other->end()));
     }
+  }
   for (const std::string& line : outcome->notes) prediction.notes.push_back(line);
   note_those("taken as they were recorded, for want of a model", *outcome, is_as_recorded,
              prediction.notes);

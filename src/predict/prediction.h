@@ -18,6 +18,9 @@ struct Wish {
   /// Where the ranks are to be, in place of where they were.
   std::optional<placement::Placement> placement;
   double compute_scale = 1;
+  /// By which all-to-alls and all-gathers go, in place of the library's. Nobody measured it, so the
+  /// interval holds what comes out with its messages as they are and as the library's were.
+  std::optional<collectives::Candidate> exchange;
 };
 
 struct Prediction {

@@ -83,6 +83,35 @@ TEST(Prediction, OfAFasterProcessor) {
   EXPECT_NEAR(sim::seconds(found->outcome.end()), 5e-3, 1e-9);
 }
 
+TEST(Prediction, OfAnotherAlgorithm) {
+  // Four ranks on four nodes: ten all-to-alls of 1,000 bytes to each other.
+  std::string text =
+      R"({"kind":"record","schema":"haichi.record/1","by":"t","started":"","program":["p"],"abi":"openmpi","ranks":4,"placement":{"schema":"haichi.placement/1","nodes":[{"name":"a","ranks":"0"},{"name":"b","ranks":"1"},{"name":"c","ranks":"2"},{"name":"d","ranks":"3"}]},"signature":{},"sync":false,"sequence":true}
+{"kind":"communicator","id":0,"name":"MPI_COMM_WORLD","members":"0-3"}
+)";
+  for (int rank = 0; rank < 4; ++rank)
+    text += fmt::format(
+        R"({{"kind":"sequence","rank":{},"cut":false,"events":[{{"call":"MPI_Alltoall","bytes":1000,"comm":0}}],"program":[[10,[0]]]}}
+)",
+        rank);
+  text += R"({"kind":"end","ranks":4,"calls":40})"
+          "\n";
+  const auto with = [&](std::string_view name) {
+    const auto found =
+        predict(record_of(text), profile(), {.exchange = *collectives::parse_candidate(name)});
+    EXPECT_TRUE(found) << found.error().text;
+    return *found;
+  };
+  const auto ring = with("ring"), bruck = with("bruck(2)");
+  // A ring has a message in each of three rounds, Bruck's one of two blocks in each of two.
+  EXPECT_NEAR(sim::seconds(ring.outcome.end()), 10 * 3 * 2e-6, 1e-9);
+  EXPECT_NEAR(sim::seconds(bruck.outcome.end()), 10 * 2 * 3e-6, 1e-9);
+  EXPECT_TRUE(ring.has_interval);
+  EXPECT_LE(ring.low_s, sim::seconds(ring.outcome.end()));
+  EXPECT_EQ(ring.outcome.messages, 10 * 4 * 3);
+  EXPECT_EQ(bruck.outcome.messages, 10 * 4 * 2);
+}
+
 TEST(Prediction, SaysWhatARecordLacks) {
   std::string text = kPingPong;
   const size_t second = text.find("{\"kind\":\"sequence\",\"rank\":1");
