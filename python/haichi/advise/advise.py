@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from haichi.advise.calls import Case, advice_on_calls
-from haichi.advise.gain import Places, Times, gain
+from haichi.advise.gain import Times, gain
 from haichi.advise.mapping import Mapped, map_ranks
 from haichi.advise.model import Advice, AdviceList, PlacementAdvice
 from haichi.advise.paste import Notation, notations
@@ -13,6 +13,7 @@ from haichi.advise.traffic import Traffic, traffic_of
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import interval
+from haichi.predict.places import Places
 from haichi.record.read import Record
 from haichi.report.units import format_bytes
 

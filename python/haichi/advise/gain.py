@@ -11,35 +11,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from haichi.advise.traffic import Traffic
 from haichi.predict.curves import Curves
 from haichi.predict.messages import Messages
+from haichi.predict.places import Places
 from haichi.predict.span import Span
-from haichi.report.model import Placement
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where seats are: their node, and their NUMA node, which is -1 if it is not known."""
-
-    node: list[int]
-    numa: list[int]
-
-    @classmethod
-    def of(cls, placement: Placement) -> Places:
-        """Of the ranks of a placement."""
-        node = placement.node_of_rank()
-        places = placement.places or []
-        numa = [each.numa for each in places] if places else [-1] * len(node)
-        return cls(node, numa)
-
-    def between(self, a: int, b: int) -> str:
-        """The placement class of two seats."""
-        if self.node[a] != self.node[b]:
-            return "network"
-        return "numa" if self.numa[a] >= 0 and self.numa[a] == self.numa[b] else "node"
 
 
 class Times:

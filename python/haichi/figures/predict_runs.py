@@ -27,6 +27,7 @@ from haichi.figures.command import INVALID, Rate, choose, keep, one_line, progre
 from haichi.figures.model import Claim
 from haichi.figures.places import Place, temporary_lab, temporary_machine
 from haichi.predict import by_sequence, by_table
+from haichi.predict.changes import unchanged
 from haichi.predict.machine import profile_for
 from haichi.predict.measure_for import catalogue, needs_of, shared_out
 from haichi.predict.model import Prediction
@@ -180,8 +181,8 @@ def _at(
         profile = _profile(place, library, ranks, first, folder, seconds)
         found = profile_for(first, profile)
         made = {
-            TABLE: by_table.predict(first, found),
-            SEQUENCE: by_sequence.predict(first, found),
+            TABLE: by_table.predict(unchanged(first), found),
+            SEQUENCE: by_sequence.predict(unchanged(first), found),
         }
         case = Case(
             where,

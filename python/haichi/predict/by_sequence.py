@@ -18,15 +18,18 @@ from haichi.fit.model import CollectiveCurve, PlaceCurve, Profile
 from haichi.fit.profile import text_of
 from haichi.paths import program
 from haichi.predict.by_table import unknown, without_curve
+from haichi.predict.changes import Changed
 from haichi.predict.curves import Curves
 from haichi.predict.kinds import MESSAGES, kind_of, measurement
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval, PredictedRank, Prediction, Sensitivity, Step
 from haichi.predict.sensitivity import COSTS
 from haichi.predict.table import Lacking
+from haichi.record.handled import handles
 from haichi.record.read import Record, plain_name
 from haichi.record.sites import Named
 from haichi.record.view import View
+from haichi.record.write import text_of_sequences
 from haichi.report.load import ReportError, first_problem
 from haichi.report.units import plural, printable
 
@@ -84,6 +87,8 @@ class Runs:
 
     record: Path
     folder: Path
+    words: tuple[str, ...] = ()
+    """Further options of the engine."""
 
     def __call__(self, profile: Profile) -> Engine:
         """By a profile.
@@ -97,6 +102,7 @@ class Runs:
         if not engine.exists():
             raise ReportError("the sequence engine is not built: ./haichi build")
         words: list[str | Path] = [engine, ENGINE, self.record, "--machine", path, "--json"]
+        words += self.words
         done = runner.run(words, timeout=SECONDS)
         if done.code != 0:
             raise ReportError(f"by sequence: {done.last_error or done.how}")
@@ -108,22 +114,40 @@ class Runs:
             ) from None
 
 
-def stated(of_costs: Interval, found: FoundProfile, recorded_s: float) -> Interval:
+def stated(of_costs: Interval, found: FoundProfile, recorded_s: float | None) -> Interval:
     """The program's interval: the costs' own, and what the record shows beyond it if it is of the
-    same machine (a first touch, a connection), with what launches and the engine differ by."""
+    same machine (a first touch, a connection), with what launches and the engine differ by. Without
+    a recorded time where something is to be different."""
     low, high = of_costs.low, of_costs.high
-    if found.same:
+    if found.same and recorded_s is not None:
         low, high = min(low, recorded_s), max(high, recorded_s)
     allowed = APART if found.profile.made.launches < FEW_LAUNCHES else MODEL
     return Interval(low=low * (1 - allowed), high=high * (1 + allowed))
 
 
-def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
+def _runs(changed: Changed, folder: Path) -> Runs:
+    """The engine on what is wanted; a job of other ranks is a record of its own."""
+    record, words = changed.record, []
+    path = changed.was.path.absolute()
+    if record.head.ranks != changed.was.head.ranks:
+        path = folder / "record.jsonl"
+        path.write_text(text_of_sequences(record), "utf-8")
+    elif record is not changed.was and record.head.placement is not None:
+        there = folder / "placement.json"
+        there.write_text(record.head.placement.model_dump_json(by_alias=True, exclude_none=True))
+        words += ["--placement", str(there)]
+    if changed.algorithm:
+        words += ["--algorithm", changed.algorithm]
+    return Runs(path, folder, tuple(words))
+
+
+def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
     """What the events of a record take on a machine.
 
     Raises:
         ReportError: the record has no events, or the engine failed; it says why.
     """
+    record, was = changed.record, changed.was
     missing = [rank for rank in range(record.head.ranks) if rank not in record.sequences]
     if missing:
         raise ReportError(
@@ -131,7 +155,7 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
             "record it with haichi run --record --sequence, or predict by table"
         )
     with tempfile.TemporaryDirectory(prefix="haichi-predict-") as folder:
-        run = Runs(record.path.absolute(), Path(folder))
+        run = _runs(changed, Path(folder))
         profile = with_ends(found.profile)
         made = run(profile)
         ends = [run(at_end(profile, end)) for end in ("low", "high")]
@@ -150,7 +174,12 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
             f"allowed for what launches differ by; measure {FEW_LAUNCHES}"
         )
     view = View(record, Named())
-    lacking = unknown(view, _by_numbers(record, made))
+    names = {plain_name(each.function) for each in made.functions if each.by_numbers}
+    if changed.without_haichi:
+        # The engine takes them as they were recorded, which was with haichi.
+        names |= {key.name for key in record.keys if key.name.startswith("File_")
+                  and handles(key.name)}  # fmt: skip
+    lacking = unknown(view, _not_told(record, names))
     why_not = without_curve(view, lacking)
     if not made.complete:
         why_not = f"the ranks' sequences do not fit together: {'; '.join(made.problems)}"
@@ -163,9 +192,12 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=None if why_not else stated(made.interval, found, record.wall_s),
+        program_s=None
+        if why_not
+        else stated(made.interval, found, None if changed.any else was.wall_s),
         why_not=printable(why_not) or None,
-        recorded_s=record.wall_s,
+        recorded_s=was.wall_s,
+        changed=list(changed.lines),
         communication=max(
             transfers.values(), key=lambda each: each.high, default=Interval(low=0.0, high=0.0)
         ),
@@ -189,9 +221,8 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
     )
 
 
-def _by_numbers(record: Record, made: Engine) -> list[Lacking]:
+def _not_told(record: Record, names: set[str]) -> list[Lacking]:
     """Calls that no curve told the engine of, with the waiting for what they began."""
-    names = {plain_name(each.function) for each in made.functions if each.by_numbers}
     found: dict[str, Lacking] = {}
     for key in record.keys:
         begun = plain_name(key.call.for_) if key.call.for_ else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from haichi.predict.changes import Changed
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown, interval
@@ -14,6 +15,7 @@ from haichi.predict.table import Lacking, RankNeed, Table
 from haichi.record.read import Record
 from haichi.record.sites import Named
 from haichi.record.view import View
+from haichi.report.load import ReportError
 from haichi.report.units import format_share, plural, printable
 
 WAITING = 0.5  # of the time in MPI: from there on a table has no figure for the program
@@ -36,11 +38,21 @@ class Told:
         return Span(start + self.need.span.low, start + self.need.span.high + self.waiting)
 
 
-def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
-    """What the calls of a record need on a machine."""
+def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
+    """What the calls of a record need on a machine.
+
+    Raises:
+        ReportError: the order of messages is to be another one, which no table has.
+    """
+    if changed.algorithm:
+        raise ReportError(
+            "no table tells in which order messages go: --algorithm and --order need --by sequence"
+        )
+    record, was = changed.record, changed.was
     table = Table(record, Curves(found.profile))
     view = View(record, Named())
-    ranks = _ranks(record, table, view, found.same)
+    waited = _waited(was, table if was is record else Table(was, table.curves), found.same)
+    ranks = _ranks(record, table, waited)
     slowest = max(ranks, key=lambda rank: ranks[rank].seconds.high, default=None)
     busiest = max(ranks.values(), key=lambda each: each.need.span.high, default=None)
     program = Span(
@@ -62,7 +74,8 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
         same_machine=found.same,
         program_s=None if why_not else interval(program),
         why_not=why_not or None,
-        recorded_s=record.wall_s,
+        recorded_s=was.wall_s,
+        changed=list(changed.lines),
         communication=interval(busiest.need.span if busiest else NOTHING),
         recorded_communication_s=busiest.need.recorded if busiest else 0.0,
         waiting_share=min(waiting, 1.0),
@@ -97,21 +110,27 @@ def predict(record: Record, found: FoundProfile, *, sensitivity: bool = False) -
     )
 
 
-def _ranks(record: Record, table: Table, view: View, same: bool) -> dict[int, Told]:
-    """What ranks waited: beyond what their calls need at most, if the profile is of this machine;
-    else what collectives tell, whatever they need."""
+def _waited(record: Record, table: Table, same: bool) -> dict[int, float]:
+    """What ranks waited when it was recorded: beyond what their calls need at most, if the profile
+    is of this machine; else what collectives tell, whatever they need."""
+    if same:
+        return {
+            rank: max(need.recorded - need.span.high, 0.0) for rank, need in table.ranks.items()
+        }
     waited: dict[int, float] = {}
-    for wait in view.waits:
+    for wait in View(record, Named()).waits:
         for rank, seconds in wait.of_rank.items():
             waited[rank] = waited.get(rank, 0.0) + seconds
+    return waited
+
+
+def _ranks(record: Record, table: Table, waited: dict[int, float]) -> dict[int, Told]:
+    """Of each rank; of more ranks than were recorded, these wait in turn."""
     told = {}
     for rank in sorted({*record.ranks, *table.ranks}):
-        need = table.ranks[rank]
-        waiting = waited.get(rank, 0.0)
-        if same:
-            waiting = max(need.recorded - need.span.high, 0.0)
         line = record.ranks.get(rank)
-        told[rank] = Told(line.compute_s if line else 0.0, need, waiting)
+        waiting = waited.get(rank % (max(waited, default=0) + 1), 0.0)
+        told[rank] = Told(line.compute_s if line else 0.0, table.ranks[rank], waiting)
     return told
 
 

@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from haichi.mpi import Missing
 from haichi.predict import by_sequence, by_table
+from haichi.predict.changes import ORDERS, Wish, change
 from haichi.predict.machine import profile_for
 from haichi.predict.text import print_prediction
 from haichi.record.read import read
@@ -42,6 +44,28 @@ def predict(
     by: Annotated[
         Way, typer.Option("--by", help="Counts times curves, or the order of events.")
     ] = Way.TABLE,
+    placement: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|BK|RR",
+            help="Where ranks are to be: haichi.placement/1, a task map or a PMI mapping, or the "
+            "record's nodes filled one after the other (BK) or dealt out to (RR).",
+        ),
+    ] = "",
+    ranks: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many ranks, each with what one has now, if that scales."),
+    ] = None,
+    algorithm: Annotated[
+        str,
+        typer.Option(help="Of all-to-alls, as haichi simulate names it: ring, bruck(4), …"),
+    ] = "",
+    order: Annotated[
+        str, typer.Option(help=f"In which ranks send to all others: {', '.join(ORDERS)}.")
+    ] = "",
+    without: Annotated[
+        str, typer.Option(metavar="haichi", help="The MPI library alone, as it was measured.")
+    ] = "",
     sensitivity: Annotated[
         bool,
         typer.Option(
@@ -60,11 +84,10 @@ def predict(
     try:
         record = read(file)
         found = profile_for(record, machine)
-        if by is Way.SEQUENCE:
-            made = by_sequence.predict(record, found, sensitivity=sensitivity)
-        else:
-            made = by_table.predict(record, found, sensitivity=sensitivity)
-    except ReportError as error:
+        changed = change(record, Wish(placement, ranks, algorithm, order, without))
+        way = by_sequence if by is Way.SEQUENCE else by_table
+        made = way.predict(changed, found, sensitivity=sensitivity)
+    except (ReportError, Missing) as error:
         sys.stderr.write(f"haichi predict: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
     if as_json:

@@ -111,6 +111,9 @@ class Prediction(BaseModel):
     )
     why_not: str | None = Field(description="Why there is no `program_s`: a line.")
     recorded_s: float = Field(description="The same, as recorded.")
+    changed: list[str] = Field(
+        default_factory=list, description="What is different from the recorded run, a line each."
+    )
     communication: Interval = Field(
         description="What the calls of the rank with most need, without waiting."
     )

@@ -55,6 +55,7 @@ def headline(made: Prediction) -> list[str]:
     lines = [
         f"{program}: {plural(made.ranks, 'rank')} on {printable(made.machine)}, by {made.by}",
     ]
+    lines += [f"changed: {line}" for line in made.changed]
     recorded = format_seconds(made.recorded_s)
     if made.program_s:
         lines.append(f"program: {span(made.program_s)} (recorded: {recorded})")

@@ -13,6 +13,7 @@ from haichi.advise.section import HEAD
 from haichi.advise.section import section as advised
 from haichi.mpi import Missing
 from haichi.predict import by_table
+from haichi.predict.changes import unchanged
 from haichi.predict.machine import profile_for
 from haichi.predict.section import section as predicted
 from haichi.record.page import page
@@ -73,7 +74,7 @@ def record(
 def _further(record: Record, machine: Path) -> list[Markup]:
     """What is predicted for a machine, and what would make the program faster there."""
     found = profile_for(record, machine)
-    sections = [predicted(by_table.predict(record, found, sensitivity=True))]
+    sections = [predicted(by_table.predict(unchanged(record), found, sensitivity=True))]
     try:
         made, _ = advise(record, found, Path("haichi-advice"))
         sections.append(advised(made))
