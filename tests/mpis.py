@@ -54,6 +54,8 @@ _MPICH_ENV = {"UCX_TLS": "sm,self", "FI_PROVIDER": "tcp", "HYDRA_LAUNCHER": "for
 # The thread sanitizer's memory lies where PMIx wants its own, and it does not stand UCX's hooks in
 # the C library: ending a thread crashes without haichi too.
 _THREAD_SANITIZER_ENV = {"PMIX_MCA_gds": "hash", "UCX_MEM_MMAP_HOOK_MODE": "none"}
+# Of Open MPI 5: its launcher waits two seconds for a thread, which a busy machine may not give it.
+NOT_STARTED = "listener thread failed to start"
 
 
 @dataclass(frozen=True)
@@ -181,9 +183,13 @@ def run_bounded(
     check: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """runner.run, told as subprocess.run does. With `check`, anything but exit code 0 is an
-    AssertionError that shows both outputs."""
+    AssertionError that shows both outputs. A launcher that gave up before it started a rank is
+    called once more."""
     command = [str(word) for word in words]
-    done = runner.run(command, env=env, timeout=timeout, cwd=cwd, stdin=stdin)
+    start = functools.partial(runner.run, command, env=env, timeout=timeout, cwd=cwd, stdin=stdin)
+    done = start()
+    if NOT_STARTED in done.out + done.err:
+        done = start()
     if done.timed_out:
         raise subprocess.TimeoutExpired(command, timeout, done.out, done.err)
     if check and done.code != 0:

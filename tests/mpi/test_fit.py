@@ -45,6 +45,8 @@ def test_a_profile_of_this_machine(stock: Mpi, tmp_path: Path) -> None:
     assert [model["place"] for model in made["loggp"]] == [curve["place"]]
     names = [each["name"] for each in made["collectives"]]
     assert names[:2] == ["alltoall", "barrier"]
-    assert set(names[2:]) == {*FILES.split()}
+    # So busy may the machine be that the budget is over before a file was opened often enough.
+    refused = {name for name in FILES.split() if f"{name} at" in done.stdout}
+    assert {*names[2:]} == {*FILES.split()} - refused
     assert {each["ranks"] for each in made["collectives"]} == {2}
-    assert made["storage"][0]["open_s"] > 0
+    assert "file-open" in refused or made["storage"][0]["open_s"] > 0
