@@ -24,13 +24,14 @@ PASSED_ON = re.compile(
 
 
 @contextlib.contextmanager
-def workshop(command: str) -> Iterator[Path]:
-    """A folder to make roots in for `./haichi <command>`, gone at the end."""
+def workshop(command: str, groups: Sequence[str] = ("fresh",)) -> Iterator[Path]:
+    """A folder to make roots in for `./haichi <command>`, gone at the end. `groups` of deps.txt
+    are what it takes."""
     if os.geteuid() != 0:
         raise Stop(
             f"{command} makes a Debian root, which needs root; paste: sudo ./haichi {command}"
         )
-    packages.provide(["fresh"])
+    packages.provide(groups)
     LOGS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="haichi-fresh-", dir="/var/tmp") as name:
         folder = Path(name)
@@ -53,8 +54,14 @@ def make(archive: Path, present: Sequence[str] = ()) -> None:
 def unpack(archive: Path, root: Path, user: str) -> None:
     """Unpacks it into the new folder `root`, with an account for `user`, who may be "root"."""
     root.mkdir()
-    log = LOGS / f"unpack-{user}.log"
-    shell.must(["tar", "-C", root, "-xf", archive], "unpacking the root", log)
+    shell.must(
+        ["tar", "-C", root, "-xf", archive], "unpacking the root", LOGS / f"unpack-{user}.log"
+    )
+    prepare(root, user)
+
+
+def prepare(root: Path, user: str) -> None:
+    """Lets a root know this machine's registries, and `user`, who may be "root"."""
     for name in ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", *_certificates()):
         with contextlib.suppress(FileNotFoundError):
             target = root / name.lstrip("/")
@@ -62,6 +69,7 @@ def unpack(archive: Path, root: Path, user: str) -> None:
             target.unlink(missing_ok=True)
             shutil.copyfile(name, target)
     if user != "root":
+        log = LOGS / f"useradd-{user}.log"
         shell.must(["chroot", root, "useradd", "--create-home", user], "useradd", log)
 
 
@@ -98,6 +106,11 @@ def _environment(user: str) -> Iterator[str]:
     yield "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     yield "LANG=C.UTF-8"
     yield "CI=true"
+    yield from passed_on()
+
+
+def passed_on() -> Iterator[str]:
+    """What of this machine's environment reaches its registries, as NAME=VALUE."""
     for name, value in os.environ.items():
         if PASSED_ON.match(name):
             yield f"{name}={value}"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from haichi_bootstrap import artifacts, debian_root, installing, paths, shell, testing
+from haichi_bootstrap import artifacts, containers, debian_root, installing, paths, shell, testing
 from haichi_bootstrap.debian_root import LOGS, USER
 
 SOURCES = paths.ROOT / "tests" / "install"
@@ -28,7 +28,8 @@ PREFIX = f"{debian_root.home(USER)}/haichi"
 @dataclass(frozen=True)
 class Way:
     """A way of installing: what is put into the root from outside, what is typed then (the user and
-    a line for the shell), where its `haichi` is, and what it leaves out of first.sh."""
+    a line for the shell), where its `haichi` is, what it leaves out of first.sh, and what the root
+    is made by."""
 
     name: str
     bring: Callable[[Path], None]
@@ -36,6 +37,7 @@ class Way:
     path: str
     remove: tuple[tuple[str, str], ...]
     without: str = ""
+    unpack: Callable[[Path, Path, str], None] = debian_root.unpack
 
 
 def _bring_tree(root: Path) -> None:
@@ -71,18 +73,27 @@ WAYS = (
         ((USER, "~/venv/bin/pip uninstall -y haichi"),),
         without="where",
     ),
+    Way(
+        "container",
+        lambda root: None,  # the image has it
+        (("root", f"apt-get update && apt-get install -y {' '.join(PRESENT)}"),),
+        "/opt/haichi/bin",
+        (),
+        without="manual",
+        unpack=containers.unpack_image,
+    ),
 )
 
 
 def test() -> int:
     """Tries all ways and prints what became of each; returns the exit status."""
     total = testing.Outcome()
-    with debian_root.workshop("test --installed") as home:
+    with debian_root.workshop("test --installed", ("fresh", "installed")) as home:
         archive = home / "root.tar"
         debian_root.make(archive, PRESENT)
         for way in WAYS:
             root = home / way.name
-            debian_root.unpack(archive, root, USER)
+            way.unpack(archive, root, USER)
             begin = time.monotonic()
             problem = _try(way, root)
             shell.say(f"    {problem or 'right'}, after {time.monotonic() - begin:.0f} s")
