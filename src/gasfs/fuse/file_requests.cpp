@@ -1,0 +1,204 @@
+// Requests about open files.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "gasfs/arena/attach.h"
+#include "gasfs/fuse/face.h"
+#include "gasfs/fuse/kernel_words.h"
+
+namespace haichi::gasfs::fuse {
+namespace {
+
+// O_CREAT and O_EXCL are dealt with by the kernel's look-up, the others say nothing of the file.
+constexpr int kFlagsOfFile = O_ACCMODE | O_APPEND | O_SYNC | O_DSYNC | O_TRUNC;
+
+constexpr size_t kCopiedAtOnce = 4 << 20;  // bytes
+
+/// What the kernel shall know of an open file. Nothing is kept in its page cache (direct_io), but
+/// for a program that maps the file.
+void describe(fuse_file_info& info, Handle handle) {
+  info.fh = handle;
+  info.direct_io = 1;
+  // Whoever only reads has nothing to wait for, nor to be told.
+  if ((info.flags & O_ACCMODE) == O_RDONLY) info.noflush = 1;
+}
+
+void on_create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t mode,
+               fuse_file_info* info) {
+  Face& face = face_of(request);
+  const fuse_ctx* const caller = fuse_req_ctx(request);
+  const NewFile file{.mode = mode, .uid = caller->uid, .gid = caller->gid};
+  const int flags = info->flags & kFlagsOfFile;
+  auto opened = face.files.create(folder, name, file, flags);
+  if (!opened && opened.error() == EEXIST && !(info->flags & O_EXCL)) {
+    // Another node, or a thread of this one, made it since the kernel looked.
+    const auto found = face.files.lookup(folder, name);
+    opened = found ? face.files.open(found->inode, flags) : tl::unexpected<int>(found.error());
+  }
+  if (!opened) {
+    fuse_reply_err(request, opened.error());
+    return;
+  }
+  fuse_entry_param entry{};
+  entry.ino = opened->attributes.inode;
+  entry.attr = as_stat(opened->attributes);
+  entry.attr_timeout = entry.entry_timeout = kValidSeconds;
+  describe(*info, opened->handle);
+  // The program was interrupted and knows nothing of the file that is open now.
+  if (fuse_reply_create(request, &entry, info) == -ENOENT) face.files.release(opened->handle);
+}
+
+void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+  Face& face = face_of(request);
+  const auto opened = face.files.open(inode, info->flags & kFlagsOfFile);
+  if (!opened) {
+    fuse_reply_err(request, opened.error());
+    return;
+  }
+  describe(*info, opened->handle);
+  if (fuse_reply_open(request, info) == -ENOENT) face.files.release(opened->handle);
+}
+
+void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  Face& face = face_of(request);
+  if (face.beside) face.beside->forget(info->fh);
+  face.files.release(info->fh);
+  fuse_reply_err(request, 0);
+}
+
+void on_flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  const auto done = face_of(request).files.flush(info->fh);
+  fuse_reply_err(request, done ? 0 : done.error());
+}
+
+void on_fsync(fuse_req_t request, fuse_ino_t, int data_only, fuse_file_info* info) {
+  const auto done = face_of(request).files.fsync(info->fh, data_only != 0);
+  fuse_reply_err(request, done ? 0 : done.error());
+}
+
+void on_fsyncdir(fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
+  fuse_reply_err(request, 0);  // names are the server's as soon as a call has returned
+}
+
+void on_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
+             fuse_file_info* info) {
+  Face& face = face_of(request);
+  // Read by the kernel for its page cache and not by a program for itself.
+  if (face.beside && info->lock_owner == 0) face.beside->mapped(inode);
+  const std::unique_ptr<char[]> bytes(new char[size]);
+  const auto got = face.files.read(info->fh, uint64_t(offset),
+                                   std::as_writable_bytes(std::span(bytes.get(), size)));
+  if (got) {
+    fuse_reply_buf(request, bytes.get(), *got);
+  } else {
+    fuse_reply_err(request, got.error());
+  }
+}
+
+/// Writes what the kernel had in its page cache because a program has mapped it. The handle that
+/// the kernel gives with it is any that may write, perhaps one that appends.
+Outcome<size_t> write_page(NodeFiles& files, Inode inode, uint64_t offset,
+                           std::span<const std::byte> bytes, pid_t writer) {
+  const auto opened = files.open(inode, O_WRONLY);
+  if (!opened) return tl::unexpected<int>(opened.error());
+  const auto written = files.write(opened->handle, offset, bytes, writer);
+  files.release(opened->handle);
+  return written;
+}
+
+void on_write(fuse_req_t request, fuse_ino_t inode, const char* data, size_t size, off_t offset,
+              fuse_file_info* info) {
+  Face& face = face_of(request);
+  if (face.beside && info->writepage) face.beside->mapped(inode);
+  if (kill_privileges_wanted()) {
+    const auto is = face.files.getattr(inode);
+    const auto mode = is ? mode_without_privileges(is->mode) : std::nullopt;
+    if (mode) (void)face.files.setattr(inode, {.mode = *mode});
+  }
+  const auto bytes = std::as_bytes(std::span(data, size));
+  const pid_t writer = fuse_req_ctx(request)->pid;
+  const auto written = info->writepage
+                           ? write_page(face.files, inode, uint64_t(offset), bytes, writer)
+                           : face.files.write(info->fh, uint64_t(offset), bytes, writer);
+  if (written) {
+    fuse_reply_write(request, *written);
+  } else {
+    fuse_reply_err(request, written.error());
+  }
+}
+
+void on_fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t length,
+                  fuse_file_info* info) {
+  const auto done =
+      face_of(request).files.fallocate(info->fh, mode, uint64_t(offset), uint64_t(length));
+  fuse_reply_err(request, done ? 0 : done.error());
+}
+
+void on_lseek(fuse_req_t request, fuse_ino_t, off_t offset, int whence, fuse_file_info* info) {
+  const Part part = whence == SEEK_DATA ? Part::data : Part::hole;
+  const auto found = face_of(request).files.seek(info->fh, uint64_t(offset), part);
+  if (found) {
+    fuse_reply_lseek(request, off_t(*found));
+  } else {
+    fuse_reply_err(request, found.error());
+  }
+}
+
+/// One part of what copy_file_range(2) is asked for; the kernel comes again for the rest.
+void on_copy_file_range(fuse_req_t request, fuse_ino_t, off_t from, fuse_file_info* source,
+                        fuse_ino_t, off_t to, fuse_file_info* target, size_t size, int) {
+  Face& face = face_of(request);
+  const size_t part = std::min(size, kCopiedAtOnce);
+  const std::unique_ptr<std::byte[]> bytes(new std::byte[part]);
+  auto copied = face.files.read(source->fh, uint64_t(from), {bytes.get(), part});
+  if (copied && *copied > 0) {
+    copied = face.files.write(target->fh, uint64_t(to), {bytes.get(), *copied},
+                              fuse_req_ctx(request)->pid);
+  }
+  if (copied) {
+    fuse_reply_write(request, *copied);
+  } else {
+    fuse_reply_err(request, copied.error());
+  }
+}
+
+void on_ioctl(fuse_req_t request, fuse_ino_t inode, unsigned command, void*, fuse_file_info* info,
+              unsigned, const void*, size_t, size_t room) {
+  Face& face = face_of(request);
+  std::array<char, sizeof(arena::Attachment)> reply{};
+  if (!face.beside || command != arena::kAttach || room < reply.size()) {
+    fuse_reply_err(request, ENOTTY);
+    return;
+  }
+  const int failed =
+      face.beside->attach(inode, info->fh, info->flags, fuse_req_ctx(request)->uid, reply);
+  if (failed) {
+    fuse_reply_err(request, failed);
+  } else {
+    fuse_reply_ioctl(request, 0, reply.data(), reply.size());
+  }
+}
+
+}  // namespace
+
+void add_file_requests(fuse_lowlevel_ops& operations) {
+  operations.create = on_create;
+  operations.open = on_open;
+  operations.release = on_release;
+  operations.flush = on_flush;
+  operations.fsync = on_fsync;
+  operations.fsyncdir = on_fsyncdir;
+  operations.read = on_read;
+  operations.write = on_write;
+  operations.fallocate = on_fallocate;
+  operations.lseek = on_lseek;
+  operations.copy_file_range = on_copy_file_range;
+  operations.ioctl = on_ioctl;
+}
+
+}  // namespace haichi::gasfs::fuse

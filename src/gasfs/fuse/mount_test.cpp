@@ -1,0 +1,137 @@
+// The mount on files in memory, as programs see it: what only the kernel's side can show. That it
+// does what tmpfs does is shown by tests/gasfs/.
+#include "gasfs/fuse/mount.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+
+#include "gasfs/arena/attach.h"
+#include "gasfs/files/memory_files.h"
+#include "gasfs/fuse/kernel_words.h"
+
+namespace haichi::gasfs::fuse {
+namespace {
+
+/// Counts what it is told.
+class Counting : public Beside {
+ public:
+  void settle() override { ++settled; }
+  int attach(Inode, Handle, int, uid_t, std::span<char> reply) override {
+    reply[0] = 'x';
+    return 0;
+  }
+  void forget(Handle) override { ++forgotten; }
+  void mapped(Inode) override { ++pages; }
+
+  std::atomic<int> settled{0}, forgotten{0}, pages{0};
+};
+
+class MountTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (access("/dev/fuse", R_OK | W_OK) != 0) GTEST_SKIP() << "/dev/fuse can't be used here";
+    char name[] = "/tmp/haichi-mount-test-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    where = name;
+    auto made = Mount::make(where, files, &beside, 4);
+    ASSERT_TRUE(made) << made.error().text;
+    mount = std::move(*made);
+  }
+  void TearDown() override {
+    mount.reset();
+    if (!where.empty()) {
+      EXPECT_EQ(rmdir(where.c_str()), 0) << where << " is still mounted";
+    }
+  }
+  std::string path(const char* name) const { return where + "/" + name; }
+
+  MemoryFiles files;
+  Counting beside;
+  std::string where;
+  std::unique_ptr<Mount> mount;
+};
+
+TEST_F(MountTest, WhatIsWrittenIsInTheFiles) {
+  std::ofstream(path("a")) << "hello";
+  const auto found = files.lookup(kRoot, "a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->size, 5u);
+  std::string text;
+  std::getline(std::ifstream(path("a")), text);
+  EXPECT_EQ(text, "hello");
+  EXPECT_GT(beside.settled, 5);
+  EXPECT_EQ(beside.pages, 0);  // nobody mapped it
+}
+
+TEST_F(MountTest, ClosingTellsOfAnErrorBehindTheProgramsBack) {
+  const int fd = open(path("a").c_str(), O_CREAT | O_WRONLY, 0600);
+  files.fail_writes(EIO);
+  EXPECT_EQ(write(fd, "x", 1), 1);
+  EXPECT_EQ(close(fd), -1);
+  EXPECT_EQ(errno, EIO);
+}
+
+TEST_F(MountTest, SharedMappingsAreCoherentWithReadsAndWrites) {
+  const int fd = open(path("a").c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(ftruncate(fd, 8192), 0);
+  if (!mapping_allowed()) GTEST_SKIP() << "this kernel maps no files that bypass its page cache";
+  auto* const map =
+      static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  ASSERT_NE(map, MAP_FAILED);
+  EXPECT_EQ(map[5000], 0);
+  EXPECT_GT(beside.pages, 0);
+  EXPECT_EQ(pwrite(fd, "written", 7, 5000), 7);
+  EXPECT_EQ(std::string(map + 5000, 7), "written");
+  memcpy(map + 100, "mapped", 6);
+  char back[6];
+  EXPECT_EQ(pread(fd, back, 6, 100), 6);
+  EXPECT_EQ(std::string(back, 6), "mapped");
+  EXPECT_EQ(munmap(map, 8192), 0);
+  EXPECT_EQ(close(fd), 0);
+}
+
+TEST_F(MountTest, WritingTakesSetUserIdOff) {
+  const int fd = open(path("a").c_str(), O_CREAT | O_RDWR, 0777);
+  ASSERT_EQ(fchmod(fd, 06777), 0);
+  ASSERT_EQ(fchown(fd, 1, 1), 0);
+  struct stat about{};
+  ASSERT_EQ(fstat(fd, &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0777u);  // as any file system
+  close(fd);
+}
+
+TEST_F(MountTest, TheOtherFaceIsAskedByIoctl) {
+  const int fd = open(path("a").c_str(), O_CREAT | O_RDWR, 0600);
+  arena::Attachment attachment;
+  EXPECT_EQ(ioctl(fd, arena::kAttach, &attachment), 0);
+  EXPECT_EQ(attachment.magic & 0xff, unsigned('x'));
+  EXPECT_EQ(ioctl(fd, _IOR('h', 0xa2, char[128]), &attachment), -1);
+  EXPECT_EQ(errno, ENOTTY);
+  close(fd);
+}
+
+TEST_F(MountTest, GoesWhileAFileIsOpen) {
+  const int fd = open(path("a").c_str(), O_CREAT | O_RDWR, 0600);
+  mount.reset();
+  EXPECT_EQ(write(fd, "x", 1), -1);
+  EXPECT_EQ(errno, ENOTCONN);
+  EXPECT_EQ(close(fd), -1);
+}
+
+TEST(Mount, SaysWhyItCannot) {
+  MemoryFiles files;
+  const auto made = Mount::make("/nobody/has/this", files, nullptr);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().text.find("/nobody/has/this"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace haichi::gasfs::fuse
