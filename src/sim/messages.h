@@ -1,0 +1,109 @@
+// The messages of a simulated run: from the step that sends to the receive that takes it.
+//
+// An eager message goes when it is sent. One by rendezvous asks its receiver, and goes once the
+// receive is there. Which receive takes which message is said by matching.h, the ways between nodes
+// by wires.h.
+//
+// PURE.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "base/result.h"
+#include "placement/placement.h"
+#include "sim/clockwork.h"
+#include "sim/matching.h"
+#include "sim/message_costs.h"
+#include "sim/packet.h"
+#include "sim/pairs_seen.h"
+#include "sim/ranks.h"
+#include "sim/simulator.h"
+#include "sim/wires.h"
+
+namespace haichi::sim {
+
+/// What it is made of must outlive it. What fails says so as simulate() does.
+class Messages {
+ public:
+  Messages(const placement::Placement& placement, const Machine& machine, Observer* observer,
+           Clockwork& clock, Ranks& ranks, Wires& wires)
+      : placement_(placement),
+        costs_(placement, machine),
+        send_(from_nanoseconds(machine.send_ns)),
+        receive_(from_nanoseconds(machine.receive_ns)),
+        match_(from_nanoseconds(machine.match_ns)),
+        observer_(observer),
+        clock_(clock),
+        ranks_(ranks),
+        wires_(wires),
+        matching_(placement.ranks()),
+        pairs_(placement.ranks()) {}
+
+  /// The rank's processor begins the send of its step: returns when the message can go.
+  Time begin_send(int r);
+  /// That work is done: the message of the rank's step goes.
+  void send(int r);
+  /// The rank posts a receive.
+  Status post(int r, const plan::Step& step);
+  /// All of a packet is on the node that it was for.
+  Status arrive(const Packet& packet);
+  /// The event of what needs no link: words, and messages inside nodes.
+  Status take_word();
+  Status take_local();
+
+  /// Fails if peer or size are none.
+  Status check(int r, int peer, int64_t bytes) const;
+  const MessageCosts& costs() const { return costs_; }
+  const Matching& matching() const { return matching_; }
+  /// Writes what was received.
+  void count_into(Outcome& outcome) const;
+
+ private:
+  // What both sides of a rendezvous must remember; those used up are chained by `send_round`.
+  struct Rendezvous {
+    int32_t send_round, receive_round;
+  };
+  struct Word {
+    Packet packet;
+    uint64_t number;
+    bool operator<(const Word& other) const {  // of a priority queue: the latest is the least
+      if (packet.time != other.packet.time) return packet.time > other.packet.time;
+      return number > other.number;
+    }
+  };
+  static constexpr int32_t kEager = -1;
+
+  void send_local(Packet packet);
+  void send_word(Packet packet, Time time);
+  Time word_latency(const Packet& packet) const {
+    return costs_.latency(packet.source, packet.target, 0);
+  }
+  void grant(Packet packet, int32_t receive_round);
+  void finish_rendezvous(Packet packet, Time done);
+  void complete(const Packet& packet, int32_t round, Time done);
+  void count(const Packet& packet, Time done);
+  int32_t remember(int32_t send_round);
+  void forget(int32_t at);
+
+  const placement::Placement& placement_;
+  const MessageCosts costs_;
+  const Time send_, receive_, match_;
+  Observer* const observer_;
+  Clockwork& clock_;
+  Ranks& ranks_;
+  Wires& wires_;
+  std::deque<Packet> local_;  // eager messages and requests inside nodes, by time
+  std::priority_queue<Word> words_;
+  uint64_t word_number_ = 0;
+  std::vector<Rendezvous> rendezvous_;
+  int32_t free_rendezvous_ = -1;
+  Matching matching_;
+  PairsSeen pairs_;
+  int64_t received_ = 0, bytes_ = 0, network_bytes_ = 0;
+};
+
+}  // namespace haichi::sim
