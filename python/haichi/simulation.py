@@ -54,6 +54,17 @@ class Machine(Form):
         12288, description="Larger messages are sent by rendezvous."
     )
     local_latency_ns: NonNegativeFloat = Field(200, description="From rank to rank inside a node.")
+    search_ns: NonNegativeFloat = Field(
+        0, description="For each entry of a queue that is looked at to match; 0: none."
+    )
+    rendezvous_words: NonNegativeInt = Field(
+        3,
+        description="Of a rendezvous between nodes, the first so many take the latency: the word "
+        "that asks, the one that grants, the one that ends it.",
+    )
+    word_bytes: NonNegativeInt = Field(
+        0, description="Of such a word on its way; 0: none, and it waits behind no bytes."
+    )
     out_gbs: PositiveFloat = Field(3.4, description="A node's port towards the network, GB/s.")
     in_gbs: PositiveFloat = Field(3.4, description="A node's port from the network, GB/s.")
     latency_ns: NonNegativeFloat = Field(
@@ -62,6 +73,9 @@ class Machine(Form):
     link_gbs: PositiveFloat = Field(3.4, description="A link between switches or neighbours, GB/s.")
     hop_ns: NonNegativeFloat = Field(
         100, description="First byte over such a link, added to `latency_ns`."
+    )
+    buffer_bytes: NonNegativeInt = Field(
+        0, description="Before each link of the network; 0: without a bound."
     )
     servers: NonNegativeInt = Field(
         64, description="Storage servers that each file is striped over; 0: no storage."

@@ -31,12 +31,17 @@ struct Machine {
   double copy_gbs = 5;            ///< memory copy of one rank, bytes that are read or written once
   double eager_bytes = 12288;     ///< larger messages are sent by rendezvous
   double local_latency_ns = 200;  ///< from rank to rank inside a node
+  double search_ns = 0;           ///< for each entry of a queue that is looked at to match; 0: none
+  // Rendezvous between nodes: the words that ask, grant and end it.
+  double rendezvous_words = 3;  ///< the first so many take the latency
+  double word_bytes = 0;        ///< of a word on its way; 0: none, and it waits behind no bytes
   // What it costs the network.
   double out_gbs = 3.4;      ///< a node's port towards the network
   double in_gbs = 3.4;       ///< a node's port from the network
   double latency_ns = 1000;  ///< first byte, from port to port
   double link_gbs = 3.4;     ///< a link between switches, or between neighbours
   double hop_ns = 100;       ///< first byte over such a link, added to latency_ns
+  double buffer_bytes = 0;   ///< before each link, see sim/credited_links.h; 0: without a bound
   // What storage costs; see sim/storage.h.
   double servers = 64;            ///< that each file is striped over; 0: no storage
   double stripe_bytes = 1 << 20;  ///< of a file on one server before the next one's turn

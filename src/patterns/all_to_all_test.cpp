@@ -120,6 +120,44 @@ TEST(AllToAll, OneRankThatMustAnswerForItsNodeLosesToAllOfThem) {
   EXPECT_LT(ranks.mean, nodes.mean);
 }
 
+// Full buffers round a ring of a torus would wait for each other for ever, had links no lanes.
+TEST(AllToAll, FiniteBuffersOfATorusNeverLockUp) {
+  Machine machine;
+  machine.buffer_bytes = 1024;
+  const Placement placement = placement::block(40, 1);
+  for (const char* network : {"torus:8x5", "torus:40", "mesh:8x5", "fattree:8:4", "crossbar"}) {
+    machine.network = network;
+    for (const IssueOrder order : {IssueOrder::rank, IssueOrder::nd_rank_shift})
+      for (const int64_t bytes : {100, 1024, 40000}) {
+        const Outcome outcome = run(placement, {order, bytes}, {}, machine);
+        EXPECT_EQ(outcome.messages, 40 * 39) << network << ' ' << bytes;
+      }
+  }
+}
+
+// Rank order sends all nodes to one, and full buffers before its port keep others waiting.
+TEST(Figure8, FiniteBuffersMakeRankOrderWorseAndLeaveTheShiftedOrders) {
+  Machine machine;
+  machine.buffer_bytes = 64 << 10;
+  const Placement placement = placement::block(16, kPerNode);
+  const double shifted = summarize(run(placement, {IssueOrder::nd_rank_shift}, {}, machine)).mean;
+  const double rank = summarize(run(placement, {IssueOrder::rank}, {}, machine)).mean;
+  EXPECT_GT(rank, 2 * shifted);
+  EXPECT_GT(rank, 1.5 * summarize(run(placement, {IssueOrder::rank})).mean);
+  EXPECT_NEAR(shifted / summarize(run(placement, {IssueOrder::nd_rank_shift})).mean, 1, 0.01);
+}
+
+// Paper 004, Figs. 2 to 4: where messages are small, Simple Spread is slower than Bruck.
+TEST(Paper004, AQueueThatIsSearchedMakesSimpleSpreadSlow) {
+  Machine machine;
+  machine.network = "mesh:4x3x4";
+  const Placement placement = placement::block(48, 1);
+  const double free = summarize(run(placement, {IssueOrder::rank, 8}, {}, machine)).mean;
+  machine.search_ns = 30;
+  const double searched = summarize(run(placement, {IssueOrder::rank, 8}, {}, machine)).mean;
+  EXPECT_GT(searched, 1.25 * free);
+}
+
 TEST(AllToAll, TheSameSeedIsTheSameRun) {
   const Placement placement = placement::round_robin(5, 3);
   const AllToAllCase of{IssueOrder::nd_shift, 20000, 2};

@@ -42,12 +42,18 @@ void Messages::send(int r) {
   }
   if (placement_.same_node(r, peer)) return send_local(packet);
   packet.first = pairs_.is_first(r, peer);
-  const Time departed = wires_.send(packet);
-  if (packet.kind == Packet::Kind::request) return;
+  const bool is_eager = packet.kind == Packet::Kind::eager;
+  if (is_eager && wires_.tells_of_departures()) {
+    packet.rendezvous = remember(round);
+    ++rank.outstanding;
+    ++rank.open(round).count;
+  }
+  const auto departed = wires_.send(packet);
+  if (!is_eager || !departed) return;
   RankState::Open& open = rank.open(round);
-  open.departed = std::max(open.departed, departed);
+  open.departed = std::max(open.departed, *departed);
   if (rank.window == 0) return;
-  rank.departures.push_back(departed);
+  rank.departures.push_back(*departed);
   ++rank.outstanding;
 }
 
@@ -56,7 +62,8 @@ Status Messages::post(int r, const plan::Step& step) {
   const int peer = step.peer;
   if (auto fine = check(r, peer, bytes); !fine) return fine;
   const auto round = int32_t(step.round);
-  const Time posted = ranks_.use_processor(r, receive_);
+  const Time searching = search(r, peer, Matching::Side::receive);
+  const Time posted = ranks_.use_processor(r, receive_ + searching);
   const auto arrived = matching_.offer(r, peer, Matching::Side::receive, {bytes, round});
   if (arrived && arrived->bytes != bytes) return mismatch(peer, arrived->bytes, r, bytes);
   if (arrived && arrived->value == kEager) return {};  // its work was done when it arrived
@@ -82,9 +89,14 @@ Status Messages::take_local() {
   return arrive(packet);
 }
 
-// The words that answer have nothing to overtake: they take the latency alone.
-void Messages::send_word(Packet packet, Time time) {
-  packet.time = time;
+// A word that answers has nothing to overtake: if it has no bytes, it takes the latency alone. Else
+// it goes as other packets do, once its time has come.
+void Messages::answer(Packet packet, Packet::Kind kind, Time time) {
+  packet.kind = kind;
+  const bool local = placement_.same_node(packet.source, packet.target);
+  const int number = kind == Packet::Kind::grant ? 2 : 3;
+  const bool takes_time = local || (!words_on_wires_ && number <= words_with_latency_);
+  packet.time = time + (takes_time ? costs_.latency(packet.source, packet.target, 0) : 0);
   words_.push({packet, word_number_++});
   clock_.set(clock_.words(), words_.top().packet.time);
 }
@@ -96,7 +108,9 @@ Status Messages::take_word() {
     clock_.remove(clock_.words());
   else
     clock_.set(clock_.words(), words_.top().packet.time);
-  return arrive(packet);
+  if (!words_on_wires_ || placement_.same_node(packet.source, packet.target)) return arrive(packet);
+  wires_.send(packet);
+  return {};
 }
 
 // The receiver's processor does what is left of a message that is all on its node.
@@ -107,7 +121,7 @@ Status Messages::arrive(const Packet& packet) {
     wires_.send(data);
     return {};
   }
-  if (packet.kind == Packet::Kind::done) {
+  if (packet.kind == Packet::Kind::done || packet.kind == Packet::Kind::left) {
     RankState& source = ranks_[packet.source];
     --source.outstanding;
     --source.open(rendezvous_[size_t(packet.rendezvous)].send_round).count;
@@ -118,10 +132,12 @@ Status Messages::arrive(const Packet& packet) {
   const int r = packet.target;
   const bool is_eager = packet.kind == Packet::Kind::eager;
   const Time copy = is_eager ? costs_.eager_copy(packet.source, r, packet.bytes) : 0;
-  const Time done = ranks_.use_processor(r, match_ + copy);
-  if (packet.kind == Packet::Kind::data) {
+  const bool matches = packet.kind != Packet::Kind::data;
+  const Time searching = matches ? search(r, packet.source, Matching::Side::message) : 0;
+  const Time done = ranks_.use_processor(r, match_ + copy + searching);
+  if (!matches) {
     complete(packet, rendezvous_[size_t(packet.rendezvous)].receive_round, done);
-    finish_rendezvous(packet, done);
+    answer(packet, Packet::Kind::done, done);
     return {};
   }
   const auto posted =
@@ -146,16 +162,10 @@ void Messages::grant(Packet packet, int32_t receive_round) {
     const Time fetch = costs_.fetch(packet.source, packet.target, packet.bytes);
     const Time done = ranks_.use_processor(packet.target, fetch);
     complete(packet, receive_round, done);
-    finish_rendezvous(packet, done);
+    answer(packet, Packet::Kind::done, done);
     return;
   }
-  packet.kind = Packet::Kind::grant;
-  send_word(packet, packet.time + word_latency(packet));
-}
-
-void Messages::finish_rendezvous(Packet packet, Time done) {
-  packet.kind = Packet::Kind::done;
-  send_word(packet, done + word_latency(packet));
+  answer(packet, Packet::Kind::grant, packet.time);
 }
 
 // The receive is complete once the processor is done with it.
@@ -166,17 +176,11 @@ void Messages::complete(const Packet& packet, int32_t round, Time done) {
 }
 
 void Messages::count(const Packet& packet, Time done) {
-  ++received_;
-  bytes_ += packet.bytes;
-  if (!placement_.same_node(packet.source, packet.target)) network_bytes_ += packet.bytes;
+  ++received_.messages;
+  received_.bytes += packet.bytes;
+  if (!placement_.same_node(packet.source, packet.target)) received_.network_bytes += packet.bytes;
   if (observer_)
     observer_->received({packet.source, packet.target, packet.bytes, clock_.now(), done});
-}
-
-void Messages::count_into(Outcome& outcome) const {
-  outcome.messages = received_;
-  outcome.bytes = bytes_;
-  outcome.network_bytes = network_bytes_;
 }
 
 int32_t Messages::remember(int32_t send_round) {

@@ -18,10 +18,11 @@
 #include "sim/clockwork.h"
 #include "sim/matching.h"
 #include "sim/message_costs.h"
+#include "sim/observer.h"
 #include "sim/packet.h"
 #include "sim/pairs_seen.h"
+#include "sim/queue_search.h"
 #include "sim/ranks.h"
-#include "sim/simulator.h"
 #include "sim/wires.h"
 
 namespace haichi::sim {
@@ -36,12 +37,17 @@ class Messages {
         send_(from_nanoseconds(machine.send_ns)),
         receive_(from_nanoseconds(machine.receive_ns)),
         match_(from_nanoseconds(machine.match_ns)),
+        search_(from_nanoseconds(machine.search_ns)),
+        words_on_wires_(machine.word_bytes > 0),
+        words_with_latency_(int(machine.rendezvous_words)),
         observer_(observer),
         clock_(clock),
         ranks_(ranks),
         wires_(wires),
         matching_(placement.ranks()),
-        pairs_(placement.ranks()) {}
+        pairs_(placement.ranks()) {
+    if (search_ > 0) searched_.emplace(placement.ranks());
+  }
 
   /// The rank's processor begins the send of its step: returns when the message can go.
   Time begin_send(int r);
@@ -59,8 +65,12 @@ class Messages {
   Status check(int r, int peer, int64_t bytes) const;
   const MessageCosts& costs() const { return costs_; }
   const Matching& matching() const { return matching_; }
-  /// Writes what was received.
-  void count_into(Outcome& outcome) const;
+  /// What was received so far.
+  struct Received {
+    int64_t messages = 0, bytes = 0;
+    int64_t network_bytes = 0;  ///< of those from node to node
+  };
+  const Received& received() const { return received_; }
 
  private:
   // What both sides of a rendezvous must remember; those used up are chained by `send_round`.
@@ -78,12 +88,12 @@ class Messages {
   static constexpr int32_t kEager = -1;
 
   void send_local(Packet packet);
-  void send_word(Packet packet, Time time);
-  Time word_latency(const Packet& packet) const {
-    return costs_.latency(packet.source, packet.target, 0);
+  void answer(Packet packet, Packet::Kind kind, Time time);
+  // Of looking through a rank's queue.
+  Time search(int target, int source, Matching::Side side) {
+    return searched_ ? search_ * searched_->offer(target, source, side) : 0;
   }
   void grant(Packet packet, int32_t receive_round);
-  void finish_rendezvous(Packet packet, Time done);
   void complete(const Packet& packet, int32_t round, Time done);
   void count(const Packet& packet, Time done);
   int32_t remember(int32_t send_round);
@@ -92,6 +102,9 @@ class Messages {
   const placement::Placement& placement_;
   const MessageCosts costs_;
   const Time send_, receive_, match_;
+  const Time search_;  // of each entry of a queue
+  const bool words_on_wires_;
+  const int words_with_latency_;
   Observer* const observer_;
   Clockwork& clock_;
   Ranks& ranks_;
@@ -102,8 +115,9 @@ class Messages {
   std::vector<Rendezvous> rendezvous_;
   int32_t free_rendezvous_ = -1;
   Matching matching_;
+  std::optional<QueueSearch> searched_;
   PairsSeen pairs_;
-  int64_t received_ = 0, bytes_ = 0, network_bytes_ = 0;
+  Received received_;
 };
 
 }  // namespace haichi::sim

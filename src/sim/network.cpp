@@ -19,7 +19,7 @@ class Crossbar : public Network {
   Crossbar(const Machine& machine, int nodes) : Network(machine, nodes) {}
 
  private:
-  int route(int, int node) const override { return port_in(node); }
+  int route(int, int node, uint16_t) const override { return port_in(node); }
 };
 
 // After the ports: for each switch its links up, then for each switch its links down.
@@ -36,7 +36,7 @@ class FatTree : public Network {
   }
 
  private:
-  int route(int link, int node) const override {
+  int route(int link, int node, uint16_t) const override {
     const int target = seats_[size_t(node)] / per_switch_, way = seats_[size_t(node)] % ups_;
     if (link < nodes_) {
       const int from = seats_[size_t(link)] / per_switch_;
@@ -77,8 +77,23 @@ class Box : public Network {
     links_.resize(links_.size() + ends_.size(), link);
   }
 
+  // Along one dimension of a torus links lead round in a circle. A packet changes its lane where
+  // the coordinates begin anew, so that the lanes don't (W. Dally, C. Seitz, IEEE ToC C-36(5),
+  // 1987).
+  int lanes() const override { return torus_ ? 2 : 1; }
+  int lane(int lane, int from, int to) const override {
+    if (!torus_ || from < 2 * nodes_ || to < 2 * nodes_) return 0;
+    const int links = 2 * int(extents_.size());  // of a place
+    const int between = from - 2 * nodes_, along = between % links;
+    if (along != (to - 2 * nodes_) % links) return 0;
+    const size_t d = size_t(along / 2);
+    const int begin = coordinates_[size_t(between / links) * extents_.size() + d];
+    const bool anew = along % 2 == 0 ? begin + 1 == extents_[d] : begin == 0;
+    return anew ? 1 : lane;
+  }
+
  private:
-  int route(int link, int node) const override {
+  int route(int link, int node, uint16_t) const override {
     const int place = link < nodes_ ? seats_[size_t(link)] : ends_[size_t(link - 2 * nodes_)];
     const size_t dimensions = extents_.size();
     const int* const from = &coordinates_[size_t(place) * dimensions];

@@ -19,6 +19,7 @@ struct Packet {
     grant,    ///< rendezvous, back: the receive is posted, the network may fetch the bytes
     data,     ///< rendezvous: the bytes
     done,     ///< rendezvous, back: the bytes are there, the send is complete
+    left,     ///< no packet: the last byte of an eager one has left its node
   };
   Time time;  ///< when it gets to where it goes next
   int64_t bytes;
@@ -26,6 +27,13 @@ struct Packet {
   int32_t rendezvous;      ///< index of the record, or -1
   Kind kind;
   bool first = false;  ///< surely nothing of this pair was sent before it
+  uint16_t way = 0;    ///< which of the network's ways it goes (sim/network.h)
+
+  bool goes_back() const { return kind == Kind::grant || kind == Kind::done; }
+  bool has_bytes() const { return kind == Kind::eager || kind == Kind::data; }
+  /// The ranks that it travels from and to.
+  int from() const { return goes_back() ? target : source; }
+  int to() const { return goes_back() ? source : target; }
 };
 
 /// Puts a packet into a queue that is ordered by time. What has less to wait for than those before

@@ -10,8 +10,8 @@
 
 #include "sim/clockwork.h"
 #include "sim/draws.h"
+#include "sim/options.h"
 #include "sim/rank_state.h"
-#include "sim/simulator.h"
 
 namespace haichi::sim {
 

@@ -31,7 +31,7 @@ class Run {
         options_(options),
         clock_(schedules.size(), network.links().size()),
         ranks_(schedules, options, clock_),
-        wires_(network, placement, clock_),
+        wires_(network, placement, machine, options.seed, clock_),
         messages_(placement, machine, options.observer, clock_, ranks_, wires_),
         storage_(machine, placement.nodes(), placement.ranks(),
                  {wires_.ports_out(), wires_.ports_in()}),
@@ -52,7 +52,9 @@ class Run {
     if (const auto left = messages_.matching().first_waiting())
       return fail(EPROTO, "rank {} never received what rank {} sent; {} such messages",
                   left->target, left->source, messages_.matching().waiting());
-    messages_.count_into(outcome_);
+    outcome_.messages = messages_.received().messages;
+    outcome_.bytes = messages_.received().bytes;
+    outcome_.network_bytes = messages_.received().network_bytes;
     return std::move(outcome_);
   }
 

@@ -15,54 +15,10 @@
 #include "base/result.h"
 #include "placement/placement.h"
 #include "plan/schedule.h"
+#include "sim/options.h"
 #include "sim/time.h"
 
 namespace haichi::sim {
-
-/// A message that was received, for whoever wants to see each.
-struct MessageRecord {
-  int from, to;
-  int64_t bytes;
-  Time arrived;   ///< its last byte is on the receiver's node
-  Time complete;  ///< the receiver has matched it and has its bytes
-};
-
-/// An access of the file by a rank, from its step to its last byte.
-struct AccessRecord {
-  int rank;
-  int64_t round;
-  bool writes;
-  int64_t bytes;
-  Time begin, end;
-};
-
-/// When a rank exchanged for a round: from its first step to its wait.
-struct ExchangeRecord {
-  int rank;
-  int64_t round;
-  Time begin, end;
-  int64_t bytes;  ///< sent and copied
-};
-
-/// Is told what happens, in the order of events.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void received(const MessageRecord&) {}
-  virtual void accessed(const AccessRecord&) {}
-  virtual void exchanged(const ExchangeRecord&) {}
-  /// Bytes begin to leave `from` for `to`; a copy within the rank or its node counts too.
-  virtual void moved(int from, int to, int64_t bytes) { (void)from, (void)to, (void)bytes; }
-};
-
-struct Options {
-  uint64_t seed = 0;   ///< of skew and noise; the same seed gives the same run everywhere
-  double skew_ns = 0;  ///< ranks start at times drawn evenly from 0 to this
-  /// What a rank's processor does takes longer by a share drawn evenly from 0 to twice this: 0.1 is
-  /// ten per cent in the mean.
-  double noise = 0;
-  Observer* observer = nullptr;
-};
 
 struct Outcome {
   std::vector<Time> start;    ///< of each rank

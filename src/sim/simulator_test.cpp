@@ -197,6 +197,82 @@ TEST(Simulator, LinksBetweenSwitchesAreShared) {
             100 + 1000 + 30 + 1000 + 50);
 }
 
+TEST(Simulator, AQueueThatIsSearched) {
+  // Rank 0 posts until 30. Rank 3's message is there at 1600, and its receive is the third: 50 to
+  // match and 3 x 40 to look. Those of 1 and 2 come then, at 2600, each the first: 90 each.
+  Machine machine = plain();
+  machine.search_ns = 40;
+  const Step busy{.kind = Step::Kind::copy, .from = {0, 0, 1000}, .to = {1, 0, 1000}};
+  machine.copy_gbs = 1;
+  machine.eager_bytes = 0;  // nothing is copied but by that step
+  const std::vector<Steps> steps{{receive(1, 0), receive(2, 0), receive(3, 0)},
+                                 {busy, send(0, 0)},
+                                 {busy, send(0, 0)},
+                                 {send(0, 0)}};
+  EXPECT_EQ(finish(placement::block(4, 1), machine, steps), (Times{2280, 1100, 1100, 100}));
+  machine.search_ns = 0;
+  EXPECT_EQ(finish(placement::block(4, 1), machine, steps)[0], 2200);
+}
+
+TEST(Simulator, WordsOfARendezvousThatTakeNoTime) {
+  // Asked at 100 and 1100, matched at 1150, fetched from 2150 on, there at 6150, done at 6200, and
+  // told at 7200; each word less is 1000 ns less.
+  Machine machine = plain();
+  const std::vector<Steps> steps{{send(1, 3000)}, {receive(0, 3000)}};
+  const auto at = [&](int words) {
+    machine.rendezvous_words = words;
+    return finish(placement::block(2, 1), machine, steps);
+  };
+  EXPECT_EQ(at(3), (Times{7200, 6200}));
+  EXPECT_EQ(at(2), (Times{6200, 6200}));
+  EXPECT_EQ(at(1), (Times{5200, 5200}));
+  EXPECT_EQ(at(0), (Times{4200, 4200}));
+}
+
+TEST(Simulator, WordsOnTheWireWaitBehindData) {
+  // Rank 0 asks rank 2, behind 900 bytes for rank 1: the word of 100 bytes has left at 1200.
+  Machine machine = plain();
+  const std::vector<Steps> steps{
+      {send(1, 900), send(2, 3000)}, {receive(0, 900)}, {receive(0, 3000)}};
+  const auto plain_words = finish(placement::block(3, 1), machine, steps);
+  machine.word_bytes = 100;
+  const auto on_wire = finish(placement::block(3, 1), machine, steps);
+  // Asked at 200 and 1200, matched at 1250, granted at 2250, there at 6250, done at 6300.
+  EXPECT_EQ(plain_words[2], 6300);
+  // Asked at 200; the port is free at 1000; there at 2100, matched at 2150; the grant is there at
+  // 3250, the bytes at 7250.
+  EXPECT_EQ(on_wire[2], 7300);
+  EXPECT_EQ(on_wire[0], on_wire[2] + 1100);
+}
+
+TEST(Simulator, AFullBufferBlocksWhatIsBehindIt) {
+  // Ranks 0 and 1 send to 2; then 1 sends to 3, whose port nobody else uses.
+  Machine machine = plain();
+  machine.latency_ns = 0;
+  const std::vector<Steps> steps{{send(2, 900)},
+                                 {send(2, 900), send(3, 100)},
+                                 {receive(0, 900), receive(1, 900)},
+                                 {receive(1, 100)}};
+  EXPECT_EQ(finish(placement::block(4, 1), machine, steps), (Times{1000, 1100, 1950, 1150}));
+  machine.buffer_bytes = 1000;
+  // The second 900 bytes find no room before the port of 2 until the first have left it, at 1000.
+  EXPECT_EQ(finish(placement::block(4, 1), machine, steps), (Times{1000, 2000, 1950, 2050}));
+  machine.buffer_bytes = 1800;
+  EXPECT_EQ(finish(placement::block(4, 1), machine, steps), (Times{1000, 1100, 1950, 1150}));
+}
+
+TEST(Simulator, AWindowWaitsForWhatABufferHoldsBack) {
+  Machine machine = plain();
+  machine.latency_ns = 0;
+  machine.buffer_bytes = 1000;
+  const std::vector<Steps> steps{{send(2, 900)},
+                                 {send(2, 900), send(3, 100)},
+                                 {receive(0, 900), receive(1, 900)},
+                                 {receive(1, 100)}};
+  // The second send is begun once the first has left its node, at 1900.
+  EXPECT_EQ(finish(placement::block(4, 1), machine, steps, 1), (Times{1000, 2100, 1950, 2150}));
+}
+
 TEST(Simulator, AnObserverSeesEveryMessage) {
   struct Messages : Observer {
     void received(const MessageRecord& record) override { seen.push_back(record); }
