@@ -34,17 +34,25 @@ typedef enum {
   kHalo,      // MPI_Neighbor_alltoall in two dimensions
   kSendrecv,  // the same by MPI_Sendrecv
   kFft,       // MPI_Alltoall in rows, then in columns, of a grid of ranks
+  kCube,      // MPI_Isend and MPI_Irecv with all neighbours in three dimensions
+  kGraph,     // the same in a sparse graph whose neighbours have ranks far apart
+  kBtio,      // kSendrecv, and a collective write of pieces behind each round
 } op_t;
 
 #define OPS                                                                                       \
   "none|pingpong|allreduce|barrier|bcast|alltoall|alltoallv|ialltoall|allgather|allgatherv|halo|" \
-  "sendrecv|fft"
+  "sendrecv|fft|cube|graph|btio"
+#define MOST_PEERS 6
+#define WRITTEN_PIECE 1024
+#define WRITTEN_PIECES 64
 
 typedef struct {
-  int op;
-  int64_t size, calls, comms;
-  int rank, ranks;
+  int op, open;
+  int64_t size, calls, comms, grid_rows;
+  int rank, ranks, column_bytes;
+  const char* path;
   MPI_Comm comm, rows, columns, grid;
+  MPI_File file;
   unsigned char *out, *in;
   int *out_bytes, *in_bytes, *out_at, *in_at;
 } job_t;
@@ -69,6 +77,60 @@ static void sendrecv(const job_t* j) {
       MPI_Sendrecv(j->out, n, MPI_BYTE, to, d, j->in, n, MPI_BYTE, from, d, j->grid,
                    MPI_STATUS_IGNORE);
     }
+}
+
+// Messages with all of these at once.
+static void exchange(const job_t* j, const int* peers, int count, MPI_Comm comm) {
+  const int n = (int)j->size;
+  MPI_Request requests[2 * MOST_PEERS];
+  MPI_Status statuses[2 * MOST_PEERS];
+  for (int i = 0; i < count; ++i)
+    MPI_Irecv(j->in + (size_t)i * (size_t)n, n, MPI_BYTE, peers[i], 0, comm, &requests[i]);
+  for (int i = 0; i < count; ++i)
+    MPI_Isend(j->out, n, MPI_BYTE, peers[i], 0, comm, &requests[count + i]);
+  MPI_Waitall(2 * count, requests, statuses);
+}
+
+static void cube(const job_t* j) {
+  int peers[MOST_PEERS];
+  for (int d = 0; d < 3; ++d) MPI_Cart_shift(j->grid, d, 1, &peers[2 * d], &peers[2 * d + 1]);
+  exchange(j, peers, 6, j->grid);
+}
+
+static int common_divisor(int a, int b) { return b ? common_divisor(b, a % b) : a; }
+
+// The ranks are a row in an order of steps of 5, in which each talks to the next two on both sides.
+static void graph(const job_t* j) {
+  int step = 5, place = 0, peers[MOST_PEERS], count = 0;
+  while (common_divisor(j->ranks, step) != 1) ++step;  // or some ranks are not reached
+  while (place * step % j->ranks != j->rank) ++place;
+  for (int by = -2; by <= 2; ++by)
+    if (by != 0 && place + by >= 0 && place + by < j->ranks)
+      peers[count++] = (place + by) * step % j->ranks;
+  exchange(j, peers, count, j->comm);
+}
+
+// Pieces of all ranks in turn.
+static void write_pieces(const job_t* j) {
+  words_check(MPI_File_write_all(j->file, j->in, WRITTEN_PIECES * WRITTEN_PIECE, MPI_BYTE,
+                                 MPI_STATUS_IGNORE),
+              "MPI_File_write_all");
+}
+
+static void open_file(job_t* j) {
+  MPI_Datatype vector, pieces;
+  const int turn = WRITTEN_PIECE * j->ranks;  // a piece of each rank
+  words_check(MPI_File_open(MPI_COMM_WORLD, j->path, MPI_MODE_CREATE | MPI_MODE_WRONLY,
+                            MPI_INFO_NULL, &j->file),
+              j->path);
+  MPI_Type_vector(WRITTEN_PIECES, WRITTEN_PIECE, turn, MPI_BYTE, &vector);
+  MPI_Type_create_resized(vector, 0, (MPI_Aint)WRITTEN_PIECES * turn, &pieces);
+  MPI_Type_commit(&pieces);
+  MPI_Type_free(&vector);
+  words_check(MPI_File_set_view(j->file, (MPI_Offset)j->rank * WRITTEN_PIECE, MPI_BYTE, pieces,
+                                "native", MPI_INFO_NULL),
+              "MPI_File_set_view");
+  MPI_Type_free(&pieces);
 }
 
 static void call_once(const job_t* j) {
@@ -111,23 +173,33 @@ static void call_once(const job_t* j) {
       MPI_Neighbor_alltoall(j->out, n, MPI_BYTE, j->in, n, MPI_BYTE, j->grid);
       break;
     case kSendrecv:
+    case kBtio:
       sendrecv(j);
+      break;
+    case kCube:
+      cube(j);
+      break;
+    case kGraph:
+      graph(j);
       break;
     case kFft:
       MPI_Alltoall(j->out, n, MPI_BYTE, j->in, n, MPI_BYTE, j->rows);
-      MPI_Alltoall(j->in, n, MPI_BYTE, j->out, n, MPI_BYTE, j->columns);
+      MPI_Alltoall(j->in, j->column_bytes, MPI_BYTE, j->out, j->column_bytes, MPI_BYTE, j->columns);
       break;
   }
 }
 
 static void make_comms(job_t* j) {
   MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
-  int shape[2] = {0, 0};
-  const int periodic[2] = {1, 1};
-  MPI_Dims_create(j->ranks, 2, shape);
-  if (j->op == kHalo || j->op == kSendrecv)
-    MPI_Cart_create(j->comm, 2, shape, periodic, 0, &j->grid);
+  const int dimensions = j->op == kCube ? 3 : 2;
+  int shape[3] = {(int)j->grid_rows, 0, 0};
+  const int periodic[3] = {!j->open, !j->open, !j->open};
+  MPI_Dims_create(j->ranks, dimensions, shape);
+  if (j->op == kHalo || j->op == kSendrecv || j->op == kCube || j->op == kBtio)
+    MPI_Cart_create(j->comm, dimensions, shape, periodic, 0, &j->grid);
   if (j->op == kFft) {
+    // Where the shape is asked for, as many bytes go through columns as through rows.
+    j->column_bytes = (int)(j->grid_rows ? j->size * shape[1] / shape[0] : j->size);
     MPI_Comm_split(j->comm, j->rank / shape[1], j->rank, &j->rows);
     MPI_Comm_split(j->comm, j->rank % shape[1], j->rank, &j->columns);
   }
@@ -172,6 +244,7 @@ static double round_once(job_t* j) {
     for (int64_t call = 0; call < j->calls; ++call) call_once(j);
     if (j->comms > 1) free_comms(j);
   }
+  if (j->op == kBtio) write_pieces(j);
   end = span_now();
   if (j->comms == 1) free_comms(j);
   return span_of(&begin, &end, 1);
@@ -198,20 +271,23 @@ int main(int argc, char** argv) {
                .rows = MPI_COMM_NULL,
                .columns = MPI_COMM_NULL,
                .grid = MPI_COMM_NULL};
-  const word_t words[] = {{"op", &job.op, OPS, 0},
-                          {"size", &job.size, NULL, 0},
-                          {"calls", &job.calls, NULL, 0},
-                          {"comms", &job.comms, NULL, 0},
-                          {NULL, NULL, NULL, 0}};
+  const word_t words[] = {{"op", &job.op, OPS, 0},           {"size", &job.size, NULL, 0},
+                          {"calls", &job.calls, NULL, 0},    {"comms", &job.comms, NULL, 0},
+                          {"rows", &job.grid_rows, NULL, 0}, {"grid", &job.open, "closed|open", 0},
+                          {"file", &job.path, NULL, 1},      {NULL, NULL, NULL, 0}};
   MPI_Init(&argc, &argv);
   if (argc < 4) words_refuse("usage: comm-pattern LAUNCHED ROUNDS SECONDS WORD...");
   words_read(argc, argv, 4, words);
   if (job.comms < 1) words_refuse("comms is 1 at least");
+  if ((job.op == kBtio) != (job.path != NULL)) words_refuse("file=PATH belongs to op=btio");
   MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+  if (job.grid_rows && job.ranks % job.grid_rows) words_refuse("rows has to divide the ranks");
   make_blocks(&job);
+  if (job.op == kBtio) open_file(&job);
   const char* rounds = argv[2];
   run(&job, words_next_number(&rounds), atof(argv[3]));
+  if (job.op == kBtio) MPI_File_close(&job.file);
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   long own = usage.ru_maxrss, most = 0;

@@ -338,6 +338,19 @@ def test_the_programs_know_every_word(mpi: mpis.Mpi, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("words", ["sendrecv grid=open", "cube", "graph", "fft rows=2", "btio"])
+def test_what_advice_is_checked_with_ends(mpi: mpis.Mpi, tmp_path: Path, words: str) -> None:
+    asked = [f"op={word}" if n == 0 else word for n, word in enumerate(words.split())]
+    file = tmp_path / "written"
+    asked += [f"file={file}"] if words == "btio" else []
+    argv = [mpi.bench("comm-pattern"), "0", "2", "5", "size=1000", "calls=3", *asked]
+    done = mpi.run(4, argv, mpi.stock(), timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout.splitlines()[-1])["results"]) == 2
+    # Two rounds of 64 KiB of each of four ranks.
+    assert not file.exists() or file.stat().st_size == 2 * 4 * 65536
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
