@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,7 +48,7 @@ app.command("import")(import_)
 app.command()(fit)
 app.command()(record)
 app.command()(predict)
-app.command()(advise)
+app.command(cls=FilesOrProgram)(advise)
 app.command("measure-for")(measure_for)
 
 Name = Annotated[str, typer.Option("--name", help="Which lab, if there are several.")]
@@ -120,6 +121,13 @@ def run(
         str, typer.Option(help="Ranks per node, as 4 or 1,3,5,7; spread evenly without.")
     ] = "",
     map_: Annotated[str, typer.Option("--map", help="BK fills nodes, RR deals ranks out.")] = "BK",
+    hosts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The node of each rank, a line each, in the place of --ppn and --map.",
+        ),
+    ] = None,
     env: Annotated[list[str] | None, typer.Option(metavar="K=V", help="For the ranks.")] = None,
     yields: Annotated[
         str, typer.Option("--yield", help="How idle MPICH ranks yield: ucx, tick or none.")
@@ -148,12 +156,30 @@ def run(
             timeout=timeout,
             per_node=room,
             mapping=map_,
+            hosts=hosts_of(hosts) if hosts else (),
             capture=False,
         )
     if outcome.timed_out:
         sys.stderr.write(f"haichi lab: the job was ended after {timeout:g} s (--timeout)\n")
         raise typer.Exit(runner.TIMED_OUT)
     raise typer.Exit(outcome.status)
+
+
+def hosts_of(file: Path) -> list[str]:
+    """The lines of a file; `node0:4` is four of node0."""
+    try:
+        lines = file.read_text().split()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise lab.LabError(f"--hosts {file}: {reason}") from None
+    return [host for line in lines for host in _repeated(line)]
+
+
+def _repeated(line: str) -> list[str]:
+    name, colon, many = line.partition(":")
+    if colon and not many.isdecimal():
+        raise lab.LabError(f"--hosts: {line}: use NODE or NODE:RANKS")
+    return [name] * (int(many) if colon else 1)
 
 
 def numbers(text: str) -> list[int]:

@@ -18,9 +18,11 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 
 from haichi_processes import marks, runner
@@ -300,17 +302,51 @@ class Lab:
         *,
         per_node: Sequence[int] = (),
         mapping: str = "BK",
+        hosts: Sequence[str] = (),
     ) -> tuple[list[str], dict[str, str]]:
         """The words and the environment that start `argv` on the nodes of this lab.
 
         `per_node` is how many ranks each node takes, one number for all or one for each; empty:
         spread evenly. `mapping` is BK (fill one node after the other) or RR (deal the ranks out to
-        the nodes that have room, one by one); `env` is for the ranks alone.
+        the nodes that have room, one by one); `env` is for the ranks alone. `hosts` are the nodes
+        of all ranks in their order, in the place of both.
         """
+        if hosts:
+            return self._on_hosts(which, ranks, argv, env, hosts)
         room = self._room(ranks, per_node)
         if mapping not in ("BK", "RR"):
             raise LabError(f"unknown mapping {mapping}: use BK (block) or RR (round robin)")
         words, extra = _launcher(which, self, room, mapping)
+        words = [*self.login.enter(), *words, *mpi.rank_environment(which, env)]
+        return [*words, "-n", str(ranks), *argv], mpi.environment(extra)
+
+    def _on_hosts(
+        self,
+        which: Mpi,
+        ranks: int,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        hosts: Sequence[str],
+    ) -> tuple[list[str], dict[str, str]]:
+        """As `command`, with each rank on a node that is named."""
+        known = [each.name for each in self.nodes]
+        if stranger := next((host for host in hosts if host not in known), None):
+            raise LabError(f"{stranger}: no node of this lab; it has {', '.join(known)}")
+        if len(hosts) != ranks:
+            raise LabError(f"{len(hosts)} hosts for {ranks} ranks: name one for each rank")
+        words, extra = _launcher(which, self, [ranks] * len(known), "BK")
+        handle, name = tempfile.mkstemp(prefix="seats-", dir=self.state)
+        file = Path(name)
+        with os.fdopen(handle, "w") as out:
+            if which.family == "openmpi":
+                out.writelines(f"{host}\n" for host in hosts)
+            else:
+                runs = ((host, len(list(run))) for host, run in groupby(hosts))
+                out.writelines(f"{host}:{many}\n" for host, many in runs)
+        at = words.index("--hostfile" if which.family == "openmpi" else "-f")
+        words[at + 1] = str(file)
+        if which.family == "openmpi":
+            words[words.index("--map-by") + 1] = "seq"
         words = [*self.login.enter(), *words, *mpi.rank_environment(which, env)]
         return [*words, "-n", str(ranks), *argv], mpi.environment(extra)
 
@@ -339,11 +375,14 @@ class Lab:
         timeout: float,
         per_node: Sequence[int] = (),
         mapping: str = "BK",
+        hosts: Sequence[str] = (),
         capture: bool = True,
         grace: float | None = None,
     ) -> Outcome:
         """Runs a job on the nodes; see `command` and `jobs.run`."""
-        words, full = self.command(which, ranks, argv, env, per_node=per_node, mapping=mapping)
+        words, full = self.command(
+            which, ranks, argv, env, per_node=per_node, mapping=mapping, hosts=hosts
+        )
         return jobs.run(words, full, timeout=timeout, capture=capture, grace=grace)
 
 

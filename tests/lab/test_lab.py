@@ -169,6 +169,24 @@ def test_two_hosts_are_seen(
     assert lines == [f"{rank} {node} a b" for rank, node in enumerate(seen)]
 
 
+@NEEDS_ROOT
+def test_ranks_start_on_the_hosts_of_a_list(two_nodes: Lab) -> None:
+    which = mpi.find("openmpi")
+    compiler = next((m for m in mpis.all_mpis() if m.name == "openmpi-4.1.4"), None)
+    if compiler is None:
+        pytest.skip("no Open MPI 4.1.4: apt-get install openmpi-bin libopenmpi-dev")
+    program = str(compiler.compile(Path(__file__).parent / "hosts.c"))
+    hosts = ["node1", "node0", "node0", "node1"]
+    done = two_nodes.run(which, 4, [program], {"GREETING": "x"}, timeout=60, hosts=hosts)
+    assert done.code == 0, done.err
+    seen = [line.split()[1:3] for line in sorted(done.out.splitlines())]
+    assert seen == [[host, "2"] for host in hosts]
+    with pytest.raises(LabError, match="3 hosts for 4 ranks"):
+        two_nodes.run(which, 4, [program], {}, timeout=60, hosts=hosts[:3])
+    with pytest.raises(LabError, match="node7: no node of this lab; it has node0, node1"):
+        two_nodes.run(which, 1, [program], {}, timeout=60, hosts=["node7"])
+
+
 def running(words: str) -> list[int]:
     """Processes whose command line has these words; a fresh machine has no pgrep."""
     found = []

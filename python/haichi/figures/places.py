@@ -70,6 +70,8 @@ class OnLab:
     lab: Lab
     mapping: str = "BK"
     room: tuple[int, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """The node of each rank by its name, in the place of both; empty: as they say."""
 
     @property
     def shared(self) -> Path:
@@ -107,6 +109,7 @@ class OnLab:
             timeout=timeout,
             per_node=self.room,
             mapping=self.mapping,
+            hosts=self.hosts,
             grace=GRACE_S,
         )
 
