@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from haichi.advise.calls import Case, advice_on_calls
+from haichi.advise.foreseen import Foreseen, foresee
 from haichi.advise.gain import Times, gain
 from haichi.advise.mapping import Mapped, map_ranks
 from haichi.advise.model import Advice, AdviceList, PlacementAdvice
-from haichi.advise.paste import Notation, notations
+from haichi.advise.paste import Notation, notations, of_prediction
 from haichi.advise.traffic import Traffic, traffic_of
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import interval
 from haichi.predict.places import Places
 from haichi.record.read import Record
+from haichi.report.load import ReportError
+from haichi.report.model import Placement
 from haichi.report.units import format_bytes
 
 
-def advise(
-    record: Record, found: FoundProfile | None, folder: Path
-) -> tuple[AdviceList, list[Notation]]:
-    """What to change, and the files that its lines name, which belong into the folder.
+@dataclass
+class Advised:
+    """All advice, and what belongs to it."""
+
+    made: AdviceList
+    files: list[Notation] = field(default_factory=list)
+    """That its lines name, and which belong into the folder."""
+    foreseen: Foreseen | None = None
+    """What the placement gains by the order of events, where that tells."""
+
+
+def advise(record: Record, found: FoundProfile | None, folder: Path) -> Advised:
+    """What to change.
 
     Raises:
         Missing: the mapping solver is not built.
@@ -43,9 +57,10 @@ def advise(
         )
     elif not found.same:
         made.notes.append(f"the profile is of another machine: {found.difference}")
-    files = _placement(record, curves, folder, made)
+    advised = Advised(made)
+    _placement(record, found, curves, folder, advised)
     made.advice.sort(key=_order)
-    return made, files
+    return advised
 
 
 def _order(advice: Advice) -> tuple[float, float]:
@@ -55,25 +70,29 @@ def _order(advice: Advice) -> tuple[float, float]:
 
 
 def _placement(
-    record: Record, curves: Curves | None, folder: Path, made: AdviceList
-) -> list[Notation]:
+    record: Record,
+    found: FoundProfile | None,
+    curves: Curves | None,
+    folder: Path,
+    advised: Advised,
+) -> None:
     """Adds what the mapping solver finds."""
-    placement = record.head.placement
+    placement, made = record.head.placement, advised.made
     if placement is None:
-        return []
+        return
     traffic = traffic_of(record)
     made.notes += traffic.notes
     edges = traffic.edges()
     if not edges:
         made.notes.append("the record has no messages between ranks: any placement is as good")
-        return []
+        return
     mapped = map_ranks(placement, edges)
     if mapped.mapped == mapped.given:
         made.notes.append(
             "placement: none was found with less than the "
             f"{format_bytes(mapped.given.between_nodes)} that go between nodes"
         )
-        return []
+        return
     node_of = placement.node_of_rank()
     nodes = [placement.name_of(node_of[seat]) for seat in mapped.seats]
     places = [placement.places[seat] for seat in mapped.seats] if placement.places else None
@@ -83,9 +102,47 @@ def _placement(
         recorded=mapped.given,
         advised=mapped.mapped,
     )
-    files = notations(record.head.abi, nodes, places, " ".join(record.head.program))
-    made.advice.append(_placement_advice(record, curves, traffic, mapped, files, folder))
-    return files
+    there = placed_anew(placement, mapped.seats)
+    advised.files = [
+        *notations(record.head.abi, nodes, places, " ".join(record.head.program)),
+        of_prediction(there, str(record.path)),
+    ]
+    advice = _placement_advice(record, curves, traffic, mapped, advised.files, folder)
+    if found is not None and (foreseen := _by_events(record, found, there, made.notes)):
+        # That knows who waits for whom.
+        advised.foreseen = foreseen
+        gain = interval(foreseen.gain(record.wall_s))
+        advice = advice.model_copy(update={"gain_s": gain, "unknown": ""})
+    made.advice.append(advice)
+
+
+def placed_anew(placement: Placement, seats: Sequence[int]) -> Placement:
+    """The placement with each rank on the seat of another one."""
+    node_of, places = placement.node_of_rank(), placement.places
+    members: dict[int, list[int]] = {}
+    for rank, seat in enumerate(seats):
+        members.setdefault(node_of[seat], []).append(rank)
+    return Placement(
+        schema="haichi.placement/1",
+        nodes=[
+            placement.nodes[node].model_copy(update={"ranks": ",".join(map(str, ranks))})
+            for node, ranks in members.items()
+        ],
+        places=[places[seat] for seat in seats] if places else None,
+    )
+
+
+def _by_events(
+    record: Record, found: FoundProfile, there: Placement, notes: list[str]
+) -> Foreseen | None:
+    """What the placement gains by the order of events, where that tells."""
+    try:
+        foreseen = foresee(record, found, there)
+    except ReportError as error:
+        notes.append(f"what the placement gains is told without the order of events: {error}")
+        return None
+    notes += [f"by sequence: {note}" for note in foreseen.notes]
+    return foreseen
 
 
 def _placement_advice(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from haichi.report.model import Place
+from haichi.report.model import Place, Placement
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,14 @@ class Notation:
     def pasted(self, folder: Path) -> str:
         """The line, and whom it is for."""
         return f"{self.line.replace('{file}', str(folder / self.file))}  # {self.launcher}"
+
+
+def write_files(folder: Path, files: Sequence[Notation]) -> None:
+    """Writes those that have one."""
+    for each in files:
+        if each.file:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / each.file).write_text(each.content)
 
 
 def notations(
@@ -56,6 +64,16 @@ def notations(
             "Flux", "", "", f"flux run -n {count} --taskmap='manual:{taskmap(nodes)}' {program}"
         ),
     ]
+
+
+def of_prediction(placement: Placement, record: str) -> Notation:
+    """Where ranks are then, for `haichi predict`."""
+    return Notation(
+        "what it takes there",
+        "placement.json",
+        placement.model_dump_json(by_alias=True, exclude_none=True) + "\n",
+        f"haichi predict {record} --placement {{file}}",
+    )
 
 
 def _open_mpi(nodes: Sequence[str], places: Sequence[Place] | None, program: str) -> Notation:

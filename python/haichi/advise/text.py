@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+import statistics
 
+from rich.console import Console
+from rich.table import Table
+
+from haichi.advise.check import ADVISED, AS_IT_IS, Checked
 from haichi.advise.model import Advice, AdviceList
+from haichi.predict.span import Span
 from haichi.predict.text import span
 from haichi.report.output import say
 from haichi.report.units import format_seconds, plural, printable
@@ -30,6 +35,61 @@ def print_advice(console: Console, made: AdviceList) -> None:
         say(console, "")
     for note in made.notes:
         say(console, f"note: {printable(note)}")
+
+
+def print_check(console: Console, found: Checked) -> None:
+    """What was predicted of the advised placement, beside what was measured."""
+    print_advice(console, found.advice)
+    say(console, "")
+    if found.advice.placement is None:
+        say(console, "nothing was checked, as there is no advice on where ranks belong")
+        return
+    runs = found.measured
+    console.print(_table(found))
+    say(
+        console,
+        f"{plural(len(runs[AS_IT_IS]), 'run')} each, in turns; seconds from MPI_Init to "
+        "MPI_Finalize of the slowest rank: median, least to most",
+    )
+    if found.elsewhere:
+        say(console, f"the launcher did not do as told: {found.elsewhere}")
+    if found.holds is None:
+        say(console, "no gain was predicted; a profile of the machine tells: --machine")
+    else:
+        say(
+            console,
+            "the gain is within what was predicted"
+            if found.holds
+            else "the gain is not within what was predicted",
+        )
+
+
+def _table(found: Checked) -> Table:
+    table = Table("")
+    for heading in ("predicted", "measured"):
+        table.add_column(heading, justify="right")
+    foreseen = found.foreseen
+    for way, predicted in (
+        (AS_IT_IS, foreseen.before if foreseen else None),
+        (ADVISED, foreseen.after if foreseen else None),
+    ):
+        times = found.measured[way]
+        table.add_row(
+            way,
+            _span(predicted),
+            f"{format_seconds(statistics.median(times))}, {_span(Span(min(times), max(times)))}",
+        )
+    gained = f"{_signed(found.gained)}, {_signed(found.spread.low)} to {_signed(found.spread.high)}"
+    table.add_row("gain", _span(found.predicted), gained)
+    return table
+
+
+def _span(found: Span | None) -> str:
+    return f"{_signed(found.low)} to {_signed(found.high)}" if found else "no figure"
+
+
+def _signed(seconds: float) -> str:
+    return f"-{format_seconds(-seconds)}" if seconds < 0 else format_seconds(seconds)
 
 
 def gain_words(advice: Advice) -> str:

@@ -37,7 +37,7 @@ class FilesOrProgram(TyperCommand):
             ctx.meta[PROGRAM_BEHIND] = args[at + 1 :]
             args = args[:at]
         elif any(LAUNCHER.fullmatch(Path(word).name) for word in args[:1]):
-            ctx.fail(f"{args[0]} is no samples file; a program stands behind --")
+            ctx.fail(f"{args[0]} is no file to read; a program stands behind --")
         return super().parse_args(ctx, args)
 
 

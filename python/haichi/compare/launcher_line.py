@@ -34,6 +34,7 @@ _VALUES = dict.fromkeys(_TWO.split(), 2)
 _VALUES |= dict.fromkeys(_ONE.split(), 1)
 _VALUES |= dict.fromkeys(_NONE.split(), 0)
 _JOINED = re.compile(r"-[nNcptAJw]\d\S*")  # srun -n16
+LAB = ["lab", "run"]
 HELP = "write ./haichi run before the program"
 
 
@@ -58,21 +59,60 @@ def with_haichi(command: Sequence[str], haichi: str, options: Sequence[str]) -> 
         for at in reversed(runs):
             words[at + 1 : at + 1] = options
         return words
-    for at in reversed(_programs(words)):
+    for at in reversed(programs(words)):
         words[at:at] = [haichi, "run", *options]
     return words
 
 
-def _programs(words: Sequence[str]) -> list[int]:
-    """Where in the command each program is."""
+def is_lab(words: Sequence[str]) -> bool:
+    """Whether the command is `haichi lab run`."""
+    return len(words) > 2 and Path(words[0]).name == "haichi" and list(words[1:3]) == LAB
+
+
+def programs(words: Sequence[str]) -> list[int]:
+    """Where in the command each program is.
+
+    Raises:
+        Unclear: an option of the launcher is not known, or no program follows.
+    """
     if not words:
         raise Unclear("no command; give one behind --, as you start the program without haichi")
+    if is_lab(words):
+        return [_behind_lab(words)]
     if not LAUNCHER.fullmatch(Path(words[0]).name):
         return [0]
     colons = [at for at, word in enumerate(words) if word == ":"]
     begins = [0, *colons]
     ends = [*colons, len(words)]
     return [_program(words, begin + 1, end) for begin, end in zip(begins, ends, strict=True)]
+
+
+def options(words: Sequence[str], begin: int, end: int) -> list[list[str]]:
+    """A launcher's words between two places, each option with its values."""
+    found, at = [], begin
+    lab = is_lab(words)
+    while at < end:
+        count = 1
+        if lab:
+            count += words[at].startswith("--") and "=" not in words[at]
+        elif not ("=" in words[at] or _JOINED.fullmatch(words[at])):
+            count += _VALUES.get(words[at].lstrip("-"), 0)
+        found.append(list(words[at : min(at + count, end)]))
+        at += count
+    return found
+
+
+def _behind_lab(words: Sequence[str]) -> int:
+    """Behind MPI and NP, and options that all have a value."""
+    at, left = 3, 2
+    while at < len(words) and (left > 0 or words[at].startswith("--")):
+        if words[at].startswith("--"):
+            at += 1 if "=" in words[at] else 2
+        else:
+            at, left = at + 1, left - 1
+    if at >= len(words):
+        raise Unclear(f"no program in {' '.join(words)}; give one")
+    return at
 
 
 def _program(words: Sequence[str], begin: int, end: int) -> int:

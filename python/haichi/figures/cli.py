@@ -14,6 +14,7 @@ import typer
 from haichi import mpi, paths
 from haichi.figures import (
     a_a,
+    advise,
     collectives,
     hpio_network,
     issue_orders,
@@ -66,6 +67,7 @@ for _name, _own in (
     ("robust", robust),
     ("refined", refined),
     ("loop", loop_command),
+    ("advise", advise),
     ("predict-runs", predict_runs),
     ("predict-smpi", predict_smpi),
     ("mapping", mapping),

@@ -20,24 +20,20 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from haichi import mpi, paths, programs
-from haichi.figures import record, suite
+from haichi import mpi
+from haichi.figures import record
 from haichi.figures.cases import program_of
 from haichi.figures.command import INVALID, Rate, choose, keep, one_line, progress_on_errors
 from haichi.figures.model import Claim
 from haichi.figures.places import Place, temporary_lab, temporary_machine
+from haichi.figures.recorded_job import Jobs
 from haichi.predict import by_sequence, by_table
 from haichi.predict.changes import unchanged
 from haichi.predict.machine import profile_for
-from haichi.predict.measure_for import catalogue, needs_of, shared_out
 from haichi.predict.model import Prediction
-from haichi.record.read import Record, read
-from haichi.report.load import ReportError
 
 WHICH = "openmpi"  # the one that the distribution links its programs with
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
-LONGEST_S = 300.0
-LEAST_S = 1.0  # of a run of the suite
 TABLE, SEQUENCE = "table", "sequence"
 LEAST_INSIDE = 0.85
 HALF_WIDTH = {"lab": 0.10, "node": 0.25}
@@ -176,9 +172,10 @@ def _at(
         folder = place.shared / name
         folder.mkdir()
         progress(f"{where}: {name} is recorded")
-        first = _run(place, library, ranks, name, folder, sequence=True)
+        jobs, file = Jobs(place, library, ranks), folder / "record.jsonl"
+        first = jobs.record(PROGRAMS[name](library, folder), file, sequence=True)
         progress(f"{where}: what {name} needs is measured")
-        profile = _profile(place, library, ranks, first, folder, seconds)
+        profile = jobs.profile([first], folder, seconds)
         found = profile_for(first, profile)
         made = {
             TABLE: by_table.predict(unchanged(first), found),
@@ -193,7 +190,7 @@ def _at(
         )
         for number in range(runs):
             progress(f"{where}: {name}, run {number + 1} of {runs}")
-            again = _run(place, library, ranks, name, folder, sequence=False)
+            again = jobs.record(PROGRAMS[name](library, folder), file, sequence=False)
             case.measured.append(again.wall_s)
         cases.append(case)
     return cases
@@ -201,48 +198,6 @@ def _at(
 
 def _span(made: Prediction) -> tuple[float, float] | None:
     return (made.program_s.low, made.program_s.high) if made.program_s else None
-
-
-def _run(
-    place: Place, library: mpi.Mpi, ranks: int, name: str, folder: Path, *, sequence: bool
-) -> Record:
-    """A run's record.
-
-    Raises:
-        mpi.Missing: the program fails, or leaves no record.
-    """
-    file = folder / "record.jsonl"
-    file.unlink(missing_ok=True)
-    recorder = programs.built(paths.build() / "lib" / f"libhaichi-record-{library.family}.so")
-    env = {
-        "LD_PRELOAD": str(recorder),
-        "HAICHI_RECORD": str(file),
-        "HAICHI_RECORD_SEQUENCE": "on" if sequence else "off",
-    }
-    argv = PROGRAMS[name](library, folder)
-    done = place.run(library, ranks, argv, env, LONGEST_S)
-    try:
-        return read(file)
-    except ReportError as error:
-        raise mpi.Missing(f"{name}: {done.how}: {error}: {done.last_error}") from None
-
-
-def _profile(
-    place: Place, library: mpi.Mpi, ranks: int, needed: Record, folder: Path, seconds: float
-) -> Path:
-    """A profile of what a record needs, measured with as many ranks at the same places."""
-    groups = needs_of(needed, catalogue()).chosen()
-    samples = []
-    for number, (what, budget) in enumerate(shared_out(groups, seconds, LEAST_S)):
-        file = folder / f"samples-{number}.jsonl"
-        words = [*what, "--buffers", "both", "--directory", str(folder)]
-        suite.measure(
-            library, ranks, words, budget, file, beyond=seconds + 120, partial=True, run=place.run
-        )
-        samples.append(file)
-    profile = folder / "machine.json"
-    suite.profile(samples, "predict-runs", profile)
-    return profile
 
 
 def _table(cases: Sequence[Case], library: mpi.Mpi) -> Table:

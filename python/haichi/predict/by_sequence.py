@@ -22,7 +22,14 @@ from haichi.predict.changes import Changed
 from haichi.predict.curves import Curves
 from haichi.predict.kinds import MESSAGES, kind_of, measurement
 from haichi.predict.machine import FoundProfile
-from haichi.predict.model import Interval, PredictedRank, Prediction, Sensitivity, Step
+from haichi.predict.model import (
+    Interval,
+    PredictedRank,
+    Prediction,
+    Sensitivity,
+    Step,
+    Unknown,
+)
 from haichi.predict.sensitivity import COSTS
 from haichi.predict.table import Lacking
 from haichi.record.handled import handles
@@ -125,7 +132,7 @@ def stated(of_costs: Interval, found: FoundProfile, recorded_s: float | None) ->
     return Interval(low=low * (1 - allowed), high=high * (1 + allowed))
 
 
-def _runs(changed: Changed, folder: Path) -> Runs:
+def runs(changed: Changed, folder: Path) -> Runs:
     """The engine on what is wanted; a job of other ranks is a record of its own."""
     record, words = changed.record, []
     path = changed.was.path.absolute()
@@ -155,7 +162,7 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
             "record it with haichi run --record --sequence, or predict by table"
         )
     with tempfile.TemporaryDirectory(prefix="haichi-predict-") as folder:
-        run = _runs(changed, Path(folder))
+        run = runs(changed, Path(folder))
         profile = with_ends(found.profile)
         made = run(profile)
         ends = [run(at_end(profile, end)) for end in ("low", "high")]
@@ -173,16 +180,7 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
             f"{found.profile.name} rests on {plural(launches, 'launch')}: {APART:.0%} each way are "
             f"allowed for what launches differ by; measure {FEW_LAUNCHES}"
         )
-    view = View(record, Named())
-    names = {plain_name(each.function) for each in made.functions if each.by_numbers}
-    if changed.without_haichi:
-        # The engine takes them as they were recorded, which was with haichi.
-        names |= {key.name for key in record.keys if key.name.startswith("File_")
-                  and handles(key.name)}  # fmt: skip
-    lacking = unknown(view, _not_told(record, names))
-    why_not = without_curve(view, lacking)
-    if not made.complete:
-        why_not = f"the ranks' sequences do not fit together: {'; '.join(made.problems)}"
+    lacking, why_not = not_told(changed, made)
     return Prediction(
         form="haichi.prediction/1",
         by="sequence",
@@ -221,7 +219,23 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
     )
 
 
-def _not_told(record: Record, names: set[str]) -> list[Lacking]:
+def not_told(changed: Changed, made: Engine) -> tuple[list[Unknown], str]:
+    """Calls of which the engine knows neither what they take nor what their messages do, and why
+    there is no figure for the program; empty if there is one."""
+    record = changed.record
+    names = {plain_name(each.function) for each in made.functions if each.by_numbers}
+    if changed.without_haichi:
+        # The engine takes them as they were recorded, which was with haichi.
+        names |= {key.name for key in record.keys if key.name.startswith("File_")
+                  and handles(key.name)}  # fmt: skip
+    view = View(record, Named())
+    lacking = unknown(view, _lacking(record, names))
+    if not made.complete:
+        return lacking, f"the ranks' sequences do not fit together: {'; '.join(made.problems)}"
+    return lacking, without_curve(view, lacking)
+
+
+def _lacking(record: Record, names: set[str]) -> list[Lacking]:
     """Calls that no curve told the engine of, with the waiting for what they began."""
     found: dict[str, Lacking] = {}
     for key in record.keys:

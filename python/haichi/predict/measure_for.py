@@ -62,11 +62,17 @@ class Needs:
         default_factory=lambda: defaultdict(dict)
     )
     """Ranks and nodes of communicators other than the whole job's, and what is called on them."""
+    of_shapes: dict[tuple[int, int], dict[str, dict[int, float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(dict))
+    )
+    """The same as measurements, as `sizes` has those of the whole job."""
 
-    def chosen(self) -> dict[tuple[int, ...], list[str]]:
-        """Measurements by their sizes, ascending; those with most time of too many."""
+    def chosen(self, shape: tuple[int, int] | None = None) -> dict[tuple[int, ...], list[str]]:
+        """Measurements by their sizes, ascending; those with most time of too many. Of the whole
+        job, or of the communicators of a shape."""
         made: dict[tuple[int, ...], list[str]] = defaultdict(list)
-        for name, sizes in sorted(self.sizes.items()):
+        of = self.of_shapes.get(shape, {}) if shape else self.sizes
+        for name, sizes in sorted(of.items()):
             most = sorted(sizes, key=lambda size: -sizes[size])[:MOST_SIZES]
             made[tuple(sorted(most))].append(name)
         return dict(sorted(made.items()))
@@ -90,7 +96,7 @@ def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
         else:
             names = _of_all(key, kind)
             size = measured_size(record, key)
-            _note_shape(record, key, needs)
+            _note_shape(record, key, size, [name for name in names if name in known], needs)
         found = [name for name in names if name in known]
         if not found:
             needs.unknown[plain_name(key.name)] = None
@@ -133,10 +139,14 @@ def _of_all(key: Key, kind: Kind) -> list[str]:
     return [measurement(key.name)]
 
 
-def _note_shape(record: Record, key: Key, needs: Needs) -> None:
+def _note_shape(record: Record, key: Key, size: int, names: list[str], needs: Needs) -> None:
     shape = record.nodes_of(key.call.comm)
-    if shape != record.nodes_of(None) and shape[0] > 1:
-        needs.shapes[shape][key.name] = None
+    if shape == record.nodes_of(None) or shape[0] < 2:
+        return
+    needs.shapes[shape][key.name] = None
+    for name in names:
+        of = needs.of_shapes[shape][name]
+        of[size] = of.get(size, 0.0) + key.total_s
 
 
 def measure_for(

@@ -21,8 +21,8 @@ ROWS = 20  # of a table
 
 def span(interval: Interval) -> str:
     """`1.20 to 1.50 s`."""
-    size, unit = second_unit(interval.high)
-    if interval.high == 0:
+    size, unit = second_unit(max(interval.high, -interval.low))
+    if interval.low == interval.high == 0:
         return "0 s"
     return f"{digits(interval.low / size)} to {digits(interval.high / size)} {unit}"
 

@@ -76,7 +76,7 @@ def _further(record: Record, machine: Path) -> list[Markup]:
     found = profile_for(record, machine)
     sections = [predicted(by_table.predict(unchanged(record), found, sensitivity=True))]
     try:
-        made, _ = advise(record, found, Path("haichi-advice"))
+        made = advise(record, found, Path("haichi-advice")).made
         sections.append(advised(made))
     except Missing as error:
         sections.append(tag("section", tag("h2", HEAD), tag("p", f"No advice: {error}")))

@@ -1,0 +1,165 @@
+"""`haichi advise --check -- mpiexec …`: the program as it is and at the advised places, in turns,
+with what was predicted beside what was measured.
+
+Both are recorded in every run, so that the time is the one that is predicted: that of the slowest
+rank from MPI_Init to MPI_Finalize. haichi itself leaves every call to the MPI library.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from haichi import jobs, paths
+from haichi.advise.advise import advise
+from haichi.advise.foreseen import Foreseen
+from haichi.advise.launch import Line, launcher_of, with_placement
+from haichi.advise.model import AdviceList
+from haichi.advise.paste import Notation, write_files
+from haichi.compare.launcher_line import with_haichi
+from haichi.predict.machine import FoundProfile
+from haichi.predict.span import Span
+from haichi.record.read import Record, read
+from haichi.report.load import ReportError
+from haichi.report.units import printable
+
+AS_IT_IS, ADVISED = "as it is", "advised"
+OBSERVED = ["--observe", "--set", "placement.reorder=off"]
+LINES_OF_A_FAILURE = 15
+
+
+class RunFailed(Exception):
+    """A run of the program failed; the message says which and shows its last lines."""
+
+
+class Starts(Protocol):
+    """Runs the program once."""
+
+    def __call__(self, record: Path, files: Sequence[Notation], /, *, sequence: bool) -> None:
+        """Leaves a record; at the advised places, if there are files that say them.
+
+        Raises:
+            RunFailed: it did not end as it should.
+        """
+        ...
+
+
+@dataclass
+class Checked:
+    """What was predicted and what was measured; seconds."""
+
+    record: Record
+    advice: AdviceList
+    found: FoundProfile | None
+    foreseen: Foreseen | None = None
+    measured: dict[str, list[float]] = field(default_factory=lambda: {AS_IT_IS: [], ADVISED: []})
+    elsewhere: str = ""
+    """A rank that the launcher did not put where it belongs, in words."""
+
+    @property
+    def predicted(self) -> Span | None:
+        """What is gained; None if nothing tells."""
+        if self.foreseen:
+            return self.foreseen.gain(self.record.wall_s)
+        gains = [each.gain_s for each in self.advice.advice if each.kind == "placement"]
+        return Span(gains[0].low, gains[0].high) if gains and gains[0] else None
+
+    @property
+    def gained(self) -> float:
+        """By the medians."""
+        before, after = (statistics.median(self.measured[way]) for way in (AS_IT_IS, ADVISED))
+        return before - after
+
+    @property
+    def spread(self) -> Span:
+        """Gains of the runs that stand side by side."""
+        pairs = zip(self.measured[AS_IT_IS], self.measured[ADVISED], strict=True)
+        gains = [before - after for before, after in pairs]
+        return Span(min(gains), max(gains))
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the gain is within what was predicted; None if nothing was."""
+        span = self.predicted
+        return span.low <= self.gained <= span.high if span else None
+
+
+def check(
+    start: Starts,
+    profile: Callable[[Record], FoundProfile | None],
+    folder: Path,
+    repetitions: int,
+    say: Callable[[str], None],
+) -> Checked:
+    """Records the program, takes the advice, and runs it both ways in turns. Without advice on its
+    placement there are no further runs.
+
+    Raises:
+        RunFailed, ReportError, Missing, Unclear, OSError: the message says what to do.
+    """
+    say("the program as it is, recorded")
+    start(folder / "record.jsonl", (), sequence=True)
+    record = read(folder / "record.jsonl")
+    found = profile(record)
+    advised = advise(record, found, folder)
+    placement, files = advised.made.placement, advised.files
+    checked = Checked(record, advised.made, found, advised.foreseen)
+    if placement is None:
+        return checked
+    write_files(folder, files)
+    for number in range(repetitions):
+        # Each way comes first in every second turn.
+        for way in (AS_IT_IS, ADVISED) if number % 2 == 0 else (ADVISED, AS_IT_IS):
+            say(f"{number + 1} of {repetitions}: {way}")
+            file = folder / f"{way.replace(' ', '-')}-{number + 1}.jsonl"
+            start(file, files if way == ADVISED else (), sequence=False)
+            again = read(file)
+            checked.measured[way].append(again.wall_s)
+            if way == ADVISED:
+                checked.elsewhere = checked.elsewhere or _elsewhere(again, placement.nodes)
+    return checked
+
+
+def _elsewhere(record: Record, wanted: Sequence[str]) -> str:
+    names = record.node_names
+    for rank, (node, name) in enumerate(zip(record.node_of_rank, wanted, strict=True)):
+        if names[node] != printable(name):
+            return f"rank {rank} was started on {names[node]}, and belongs on {printable(name)}"
+    return ""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Starts a command line as a user has it."""
+
+    words: Sequence[str]
+    timeout: float
+
+    def __call__(self, record: Path, files: Sequence[Notation], *, sequence: bool) -> None:
+        """See Starts."""
+        line = Line(list(self.words))
+        if files:
+            abi = "openmpi" if files[0].launcher == "Open MPI" else "mpich"
+            folder = record.parent
+            line = with_placement(self.words, launcher_of(self.words, abi), files, folder)
+        options = [f"--record={record.absolute()}", *(["--sequence"] if sequence else [])]
+        under = any(Path(word).name == "haichi" and next_ == "run"
+                    for word, next_ in zip(line.words, line.words[1:], strict=False))  # fmt: skip
+        # Who starts it with haichi wants it so.
+        own = options if under else [*OBSERVED, *options]
+        words = with_haichi(line.words, str(paths.program("haichi")), own)
+        done = jobs.run(words, {**os.environ, **line.env}, timeout=self.timeout)
+        if done.code:
+            last = "\n".join((done.out + done.err).splitlines()[-LINES_OF_A_FAILURE:])
+            how = f"did not end in {self.timeout:g} s" if done.timed_out else done.how
+            raise RunFailed(f"{how}: {shlex.join(words)}\n{last}")
+        if not record.exists():
+            raise ReportError(
+                f"{self.words[-1]!r} left no record: is it an MPI program that calls MPI_Finalize, "
+                "dynamically linked?"
+            )
