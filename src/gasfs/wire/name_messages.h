@@ -1,0 +1,76 @@
+// What is asked of the server of names, and its answer: one form for all requests, so that one
+// function packs and one checks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "gasfs/files/node_files.h"
+#include "gasfs/plan/layout.h"
+
+namespace haichi::gasfs {
+
+enum class NameOp : uint8_t {
+  // What only looks.
+  lookup = 1,  // inode, name
+  getattr,     // inode
+  readlink,    // inode; text is the target
+  readdir,     // inode, number is the cursor; text is the entries
+  getxattr,    // inode, name; text is the value
+  listxattr,   // inode; text has the names, each ended by '\0'
+  open,        // inode; counts it as open in this session
+  // What changes something, and is carried out once however often it is sent.
+  close,        // inode, number times; `gone` when its objects can be removed
+  setattr,      // inode, changes
+  grow,         // inode, number is the size that it has at least, changes.modified
+  append,       // inode, number of bytes to have behind the end; number is where they begin
+  make,         // inode, name, file, text the target of a symbolic link; flags: kOpens
+  link,         // other is the file; inode, name where
+  unlink,       // inode, name; `gone`
+  rmdir,        // inode, name
+  rename,       // inode, name to other, text; flags; `gone` for what it replaced
+  setxattr,     // inode, name, text, flags
+  removexattr,  // inode, name
+};
+inline constexpr NameOp kFirstChange = NameOp::close;
+inline constexpr NameOp kLastNameOp = NameOp::removexattr;
+/// Flag of NameOp::make: the file is open in this session when it is made.
+inline constexpr uint32_t kOpens = 1;
+
+struct NameRequest {
+  NameOp op = NameOp::getattr;
+  uint64_t sequence = 0;  // of changes of this session; 0 for what only looks
+  uint64_t settled = 0;   // all below have been answered
+  Inode inode = 0;
+  Inode other = 0;
+  std::string name;
+  std::string text;
+  NewFile file;
+  Changes changes;
+  uint64_t number = 0;
+  uint32_t flags = 0;
+};
+
+struct NameReply {
+  Attributes attributes;
+  Layout layout;
+  uint64_t number = 0;
+  bool gone = false;  // `gone_inode` has no name and is open nowhere: its objects can be removed
+  Inode gone_inode = 0;
+  std::string text;
+};
+
+std::vector<std::byte> pack_name_request(const NameRequest& request);
+Result<NameRequest> unpack_name_request(std::span<const std::byte> body);
+std::vector<std::byte> pack_name_reply(const NameReply& reply);
+Result<NameReply> unpack_name_reply(std::span<const std::byte> body);
+
+/// Entries of a folder in NameReply::text.
+void pack_entry(const Entry& entry, std::string& into);
+/// The next one, taken off `text`; false at the end or for what is no entry.
+bool unpack_entry(std::string_view& text, Entry& entry);
+
+}  // namespace haichi::gasfs
