@@ -1,0 +1,77 @@
+// Servers in this process, for tests of what stands on them.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "gasfs/dispatcher/dispatcher.h"
+#include "gasfs/server/server.h"
+
+namespace haichi::gasfs {
+
+class ClusterForTests {
+ public:
+  explicit ClusterForTests(uint32_t servers, uint64_t stripe = Layout{}.stripe) : stripe_(stripe) {
+    // In memory where it can be: a server that ends waits for the whole disk.
+    std::string pattern = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm/" : ::testing::TempDir()) +
+                          "gasfs_cluster_XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+    secret_.fill(9);
+    running_.resize(servers);
+    for (uint32_t i = 0; i < servers; ++i) addresses_.push_back({"127.0.0.1", 0});
+    for (uint32_t i = 0; i < servers; ++i) start(i);
+  }
+  ~ClusterForTests() {
+    for (uint32_t i = 0; i < running_.size(); ++i) stop(i);
+    std::filesystem::remove_all(folder_);
+  }
+
+  void start(uint32_t i) {
+    const auto count = static_cast<uint32_t>(running_.size());
+    auto store = Store::open(folder_ + "/" + std::to_string(i),
+                             {.index = i, .servers = count, .stripe = stripe_});
+    ASSERT_TRUE(store) << store.error().text;
+    auto server = Server::open(std::move(*store), secret_, addresses_[i]);
+    ASSERT_TRUE(server) << server.error().text;
+    Running& running = running_[i];
+    running.server = std::move(*server);
+    running.stop = Descriptor(::eventfd(0, EFD_CLOEXEC));
+    running.thread = std::thread([&running] { (void)running.server->run(running.stop.get()); });
+  }
+  void stop(uint32_t i) {
+    Running& running = running_[i];
+    if (!running.server) return;
+    const uint64_t one = 1;
+    EXPECT_EQ(::write(running.stop.get(), &one, sizeof one), 8);
+    running.thread.join();
+    running.server.reset();
+  }
+
+  std::shared_ptr<Dispatcher> dispatcher(DispatcherOptions options = {}) const {
+    options.servers = addresses_;
+    options.secret = secret_;
+    auto made = std::make_shared<Dispatcher>(options);
+    const auto begun = made->begin();
+    EXPECT_TRUE(begun) << begun.error().text;
+    return made;
+  }
+  Service& service(uint32_t i) { return running_[i].server->service(); }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  struct Running {
+    std::unique_ptr<Server> server;
+    Descriptor stop;
+    std::thread thread;
+  };
+  const uint64_t stripe_;
+  std::string folder_;
+  Secret secret_;
+  std::vector<Address> addresses_;
+  std::vector<Running> running_;
+};
+
+}  // namespace haichi::gasfs

@@ -1,0 +1,108 @@
+#include "gasfs/dispatcher/scatter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "gasfs/wire/messages.h"
+
+namespace haichi::gasfs {
+namespace {
+
+/// Bytes of a frame, where there are so many: enough for the disk, little enough to follow on each
+/// other.
+constexpr uint64_t kFrameBytes = uint64_t{4} << 20;
+
+}  // namespace
+
+void Scatter::latch(NodeFile& file, int error) {
+  file.error = error;
+  ++file.errors;
+  log(LogLevel::error, "what was written to file {} is not at its servers: {}", file.inode,
+      std::strerror(error));
+}
+
+void Scatter::land(const File& file, uint64_t number, int error) {
+  const std::lock_guard lock(file->mutex);
+  file->flying.erase(number);
+  if (error != 0) latch(*file, error);
+  file->landed.notify_all();
+}
+
+void Scatter::wait(const File& file, std::unique_lock<std::mutex>& lock) {
+  const uint64_t last = file->issued;
+  file->landed.wait(lock, [&] { return file->flying.empty() || *file->flying.begin() > last; });
+}
+
+void Scatter::send_frame(const File& file, uint32_t server, const Arranged& arranged,
+                         std::span<const Run* const> runs) {
+  std::vector<Extent> extents;
+  uint64_t bytes = 0;
+  for (const Run* run : runs) {
+    extents.push_back({run->offset, static_cast<uint32_t>(run->length)});
+    bytes += run->length;
+  }
+  const auto head = pack_write_head(file->inode, extents);
+  Outgoing frame(Kind::write, head.size() + bytes);
+  std::byte* at = std::ranges::copy(head, frame.body().data()).out;
+  for (const Run* run : runs)
+    for (const Piece& piece : std::span(arranged.pieces).subspan(run->first_piece, run->pieces)) {
+      std::memcpy(at, file->memory.data() + piece.source, piece.length);
+      at += piece.length;
+    }
+  const uint64_t number = ++file->issued;
+  file->flying.insert(number);
+  budget_.take(bytes);
+  counts_.requests_sent += runs.size();
+  counts_.bytes_sent += bytes;
+  ++counts_.frames;
+  links_[server]->send(std::move(frame),
+                       [this, file, number, bytes](int error, std::span<const std::byte>) {
+                         land(file, number, error);
+                         budget_.give(bytes);
+                       });
+}
+
+void Scatter::issue(const File& file, bool full) {
+  if (file->pending.empty()) return;
+  const Arranged arranged = options_.arrange ? arrange(file->pending, file->layout)
+                                             : cut_only(file->pending, file->layout);
+  std::vector<std::vector<const Run*>> of_server(links_.size());
+  for (const Run& run : arranged.runs) of_server[run.server].push_back(&run);
+  for (uint32_t server = 0; server < of_server.size(); ++server) {
+    const auto& runs = of_server[server];
+    for (size_t begin = 0; begin < runs.size();) {
+      size_t end = begin;
+      for (uint64_t bytes = 0; end < runs.size() && end - begin < kMostExtents; ++end) {
+        bytes += runs[end]->length;
+        if (end > begin && bytes > kFrameBytes) break;
+      }
+      send_frame(file, server, arranged, std::span(runs).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+  const bool in_pieces = file->memory.size() / arranged.runs.size() < file->layout.stripe / 2;
+  if (full && in_pieces)
+    file->sub_buffer = std::min(2 * file->sub_buffer, options_.most_sub_buffer);
+  counts_.requests_gathered += file->pending.size();
+  budget_.give(file->memory.size());
+  file->pending.clear();
+  file->memory.clear();
+}
+
+void Scatter::issue_all(const File& file) {
+  issue(file);
+  if (!file->grown) return;
+  file->grown = false;
+  ++file->version;  // an attribute that was asked for before this is told of does not know of it
+  NameRequest grow{.op = NameOp::grow, .inode = file->inode, .number = file->size};
+  grow.changes.modified = file->modified;
+  const uint64_t number = ++file->issued;
+  file->flying.insert(number);
+  names_.send(std::move(grow), [file, number](Outcome<NameReply> reply) {
+    land(file, number, reply ? 0 : reply.error());
+  });
+}
+
+}  // namespace haichi::gasfs
