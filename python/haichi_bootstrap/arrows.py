@@ -46,6 +46,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "goal": frozenset({"replay", "record", "placement", "base"}),
     "measure": frozenset({"mpi", "plan", "placement", "base"}),
     "gasfs": frozenset({"base"}),
+    "numaio": frozenset({"machine", "placement", "base"}),
     "launch": frozenset({"placement", "base"}),
     "offline": frozenset(
         {

@@ -36,6 +36,9 @@ int config_command(Invocation invocation);
 /// Of files and no job, by the program haichi-offline: `words` with the command's name, which
 /// is_offline() knows.
 int offline_command(Invocation invocation);
+/// Of the NUMA nodes of this machine, by the program haichi-numaio: `command` is the name that it
+/// has there.
+int numaio_command(std::string command, Invocation invocation);
 
 /// Everything else is the Python side's: hands `words` (with the command's name) to the checkout's
 /// ./haichi that this program was built in.

@@ -250,6 +250,11 @@ Result<Profile> read_second_form(const json& fields) {
   if (done && !absent(fields, "collectives"))
     done = read_collectives(fields["collectives"], profile.collectives);
   if (!done) return tl::unexpected(done.error());
+  if (!absent(fields, "numa")) {
+    auto numa = read_numa(fields["numa"]);
+    if (!numa) return tl::unexpected(numa.error());
+    profile.numa = std::move(*numa);
+  }
   for (const char* key : {"network", "seats"}) {
     if (absent(fields, key)) continue;
     if (const auto shape = read_shape(key, fields[key], profile.machine); !shape)

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "machine/machine.h"
+#include "machine/numa_paths.h"
 #include "machine/size_curve.h"
 
 namespace haichi::machine {
@@ -35,6 +36,7 @@ struct Profile {
   std::string made;    ///< when, ISO 8601; may be empty
   Signature signature;
   std::vector<CollectiveCurve> collectives;
+  std::optional<NumaPaths> numa;  ///< between the NUMA nodes of one node, if measured
 };
 
 /// Reads either form. What is left out has its default. Members that this version does not know are
