@@ -70,7 +70,7 @@ def loads(draw: random.Random, nodes: int) -> Loads:
 
 def rows_of(numa: dict[str, object], kinds: Loads) -> tuple[list[Row], list[Row], int]:
     """The programme's rows: those that are equal to 0 x T + b, and those that are at most c x T;
-    and the number of variables. Variable k * nodes + t is what t's threads move of load k, in GB."""
+    and the number of variables. Variable k * nodes + t is what t moves of load k, in GB."""
     cores: list[int] = numa["cores"]  # type: ignore[assignment]
     nodes = len(cores)
     weight = float(numa["write_weight"])  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ inline constexpr int kFailed = 1, kUsage = 64, kBadInput = 78;
 int refuse(int code, const std::string& text);
 
 int where_command(const Words& words);
+int bench_command(const Words& words);
 int plan_command(const Words& words);
 
 }  // namespace haichi::numaio

@@ -21,6 +21,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"where", where_command},
     {"plan", plan_command},
+    {"bench", bench_command},
 };
 
 }  // namespace

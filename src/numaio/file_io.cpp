@@ -1,0 +1,220 @@
+#include "numaio/file_io.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "numaio/copy.h"
+#include "numaio/engine.h"
+#include "numaio/page_query.h"
+
+namespace haichi::numaio {
+namespace {
+
+constexpr int64_t kMostAtOnce = 0x7ffff000;  // what the kernel moves in one call
+// Kinds of calls beside reads, which go by their file's device.
+constexpr uint64_t kWritesParts = ~uint64_t{0}, kCopies = ~uint64_t{1};
+constexpr int64_t kAlign = 4096;  // also enough for O_DIRECT on any usual device
+
+// How far a sequence of system calls came: `bytes`, and why not farther (0: the file ended).
+struct Reached {
+  int64_t bytes;
+  int error;
+};
+
+template <class Call>
+Reached repeat(int64_t size, const Call& call) {
+  int64_t done = 0;
+  while (done < size) {
+    const int64_t got = call(done, std::min(size - done, kMostAtOnce));
+    if (got == -EINTR) continue;
+    if (got <= 0) return {done, int(-got)};
+    done += got;
+  }
+  return {done, 0};
+}
+
+Reached read_all(Os& os, int fd, void* buffer, int64_t size, int64_t offset) {
+  return repeat(size, [&](int64_t done, int64_t some) {
+    return os.pread(fd, static_cast<char*>(buffer) + done, size_t(some), offset + done);
+  });
+}
+
+int64_t result_of(Reached reached) {
+  return reached.bytes == 0 && reached.error != 0 ? -reached.error : reached.bytes;
+}
+
+// The place nearest to the beginning at which a piece could not go on.
+class FirstStop {
+ public:
+  explicit FirstStop(int64_t end) : at_{end, 0} {}
+  void note(int64_t byte, int error) {
+    const std::lock_guard lock(mutex_);
+    if (byte < at_.bytes) at_ = {byte, error};
+  }
+  Reached reached() const { return at_; }
+
+ private:
+  std::mutex mutex_;
+  Reached at_;
+};
+
+// Bytes that a file has from `offset` on, and its device; 0 of what is no regular file.
+int64_t bytes_there(Os& os, int fd, int64_t size, int64_t offset, uint64_t& device) {
+  struct stat about = {};
+  if (os.fstat(fd, &about) < 0 || !S_ISREG(about.st_mode)) return 0;
+  device = about.st_dev;
+  return std::clamp<int64_t>(about.st_size - offset, 0, size);
+}
+
+PageMap cached_pages(int fd, int64_t offset, int64_t bytes, int64_t& lead) {
+  const int64_t first = offset / page_size();
+  lead = offset % page_size();
+  const int64_t pages = (lead + bytes + page_size() - 1) / page_size();
+  const auto file = FilePages::open(fd, offset + bytes);
+  if (!file) return {};
+  const auto map = map_pages(pages, [&](std::span<const int64_t> asked, std::span<int> nodes) {
+    std::vector<int64_t> moved(asked.begin(), asked.end());
+    for (int64_t& page : moved) page += first;
+    return file->look_up(moved, nodes);
+  });
+  if (!map) return {};
+  // What is not cached comes to be where it is read first: all of it follows, if any does.
+  const bool all_cached =
+      std::all_of(map->segments.begin(), map->segments.end(),
+                  [](const Segment& each) { return each.node >= 0 || each.node == kInterleaved; });
+  return all_cached ? *map : PageMap{};
+}
+
+}  // namespace
+
+int64_t parallel_pread(Os& os, int fd, void* buffer, int64_t size, int64_t offset) {
+  const auto plain = [&] { return result_of(read_all(os, fd, buffer, size, offset)); };
+  if (size < options().hot_bytes && size < options().cold_bytes) {
+    last() = {1, 1, 0, size, "too small to be split"};
+    return plain();
+  }
+  uint64_t device = 0;
+  const int64_t there = bytes_there(os, fd, size, offset, device);
+  if (there < options().hot_bytes) {
+    last() = {1, 1, 0, size, "no regular file, or near its end"};
+    return plain();
+  }
+  auto turn = Turn::take(there, device);
+  if (turn == nullptr) return plain();
+  FirstStop stop(there);
+  const Transfer transfer{{buffer, there},
+                          false,
+                          [&](int64_t& lead) { return cached_pages(fd, offset, there, lead); },
+                          offset,
+                          kAlign};
+  const bool split = turn->run(transfer, [&](const Piece& piece, int) {
+    const Reached reached = read_all(os, fd, static_cast<char*>(buffer) + piece.begin, piece.bytes,
+                                     offset + piece.begin);
+    if (reached.bytes < piece.bytes) stop.note(piece.begin + reached.bytes, reached.error);
+  });
+  if (!split) return plain();
+  turn.reset();
+  const Reached reached = stop.reached();
+  if (reached.bytes < there || there == size) return result_of(reached);
+  // The file ended there a moment ago; it may have grown.
+  return there +
+         read_all(os, fd, static_cast<char*>(buffer) + there, size - there, offset + there).bytes;
+}
+
+int64_t pread_turn(Os& os, int fd, void* buffer, int64_t size, int64_t offset, int turn,
+                   int turns) {
+  uint64_t device = 0;
+  const int64_t there = bytes_there(os, fd, size, offset, device);
+  last() = {1, 1, 0, size, "in turns with other processes"};
+  const int64_t first = there / turns * turn / kAlign * kAlign;
+  // What is read of the second half before the first is not counted until that is there.
+  const auto read = [&](int64_t begin, int64_t end) {
+    return read_all(os, fd, static_cast<char*>(buffer) + begin, end - begin, offset + begin);
+  };
+  const Reached late = read(first, there);
+  const Reached early = read(0, first);
+  if (early.bytes < first || late.bytes < there - first || there == size)
+    return result_of(early.bytes < first ? early : Reached{first + late.bytes, late.error});
+  return result_of({there + read(there, size).bytes, 0});
+}
+
+int64_t plain_pwrite(Os& os, int fd, const void* buffer, int64_t size, int64_t offset) {
+  last() = {1, 1, 0, size, "one file is written by one thread"};
+  return result_of(repeat(size, [&](int64_t done, int64_t some) {
+    return os.pwrite(fd, static_cast<const char*>(buffer) + done, size_t(some), offset + done);
+  }));
+}
+
+int write_parts(Os& os, std::span<const Part> parts) {
+  std::vector<int> errors(parts.size(), 0);
+  int64_t bytes = 0;
+  std::map<std::pair<dev_t, ino_t>, size_t> known;
+  std::vector<std::vector<size_t>> files;  // parts of each, by their number
+  for (size_t i = 0; i < parts.size(); ++i) {
+    struct stat about = {};
+    if (const int failed = os.fstat(parts[i].fd, &about); failed < 0) {
+      errors[i] = failed;
+      continue;
+    }
+    const auto [at, fresh] = known.try_emplace({about.st_dev, about.st_ino}, files.size());
+    if (fresh) files.emplace_back();
+    files[at->second].push_back(i);
+    bytes += parts[i].size;
+  }
+  const auto write = [&](int number) {
+    for (const size_t i : files[size_t(number)]) {
+      const Part& part = parts[i];
+      const Reached reached = repeat(part.size, [&](int64_t done, int64_t some) {
+        return os.pwrite(part.fd, static_cast<const char*>(part.buffer) + done, size_t(some),
+                         part.offset + done);
+      });
+      if (reached.bytes < part.size) errors[i] = reached.error != 0 ? -reached.error : -ENOSPC;
+    }
+  };
+  auto turn = files.size() > 1 ? Turn::take(bytes, kWritesParts) : nullptr;
+  bool split = false;
+  if (turn != nullptr) {
+    std::vector<int> nodes;
+    for (const auto& each : files) {
+      const Part& first = parts[each.front()];
+      nodes.push_back(turn->node_of({first.buffer, first.size}));
+    }
+    split = turn->run_each(nodes, write);
+    last().bytes = bytes;
+  }
+  if (!split) {
+    if (files.size() <= 1) last() = {1, 1, 0, bytes, "one file is written by one thread"};
+    for (size_t number = 0; number < files.size(); ++number) write(int(number));
+  }
+  const auto failed =
+      std::find_if(errors.begin(), errors.end(), [](int error) { return error != 0; });
+  return failed == errors.end() ? 0 : *failed;
+}
+
+void parallel_copy(void* to, const void* from, int64_t bytes) {
+  auto* const target = static_cast<std::byte*>(to);
+  const auto* const source = static_cast<const std::byte*>(from);
+  auto turn = Turn::take(bytes, kCopies);
+  if (turn == nullptr) {
+    // Within the caches nothing is faster than memcpy().
+    if (bytes < options().hot_bytes)
+      return copy_kernels().front().copy(target, source, size_t(bytes));
+    return fastest_kernel().copy(target, source, size_t(bytes));
+  }
+  const CopyKernel& kernel = fastest_kernel();
+  const int64_t line = 4096;
+  const int64_t origin = int64_t(reinterpret_cast<uintptr_t>(to) % uintptr_t(line));
+  const Transfer transfer{{to, bytes}, false, {}, origin, line};
+  const bool split = turn->run(transfer, [&](const Piece& piece, int) {
+    kernel.copy(target + piece.begin, source + piece.begin, size_t(piece.bytes));
+  });
+  if (!split) kernel.copy(target, source, size_t(bytes));
+}
+
+}  // namespace haichi::numaio

@@ -1,0 +1,45 @@
+"""Large reads that are split give what the plain call would have given, under every fault."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import mpis
+import numpy as np
+import pytest
+
+LIBRARY = mpis.BUILD / "lib" / "libhaichi-io.so"
+SIZE = 4 << 20
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The test program, as a user compiles theirs."""
+    compiler = shutil.which("cc")
+    if compiler is None or not LIBRARY.exists():
+        pytest.skip(f"no C compiler, or no {LIBRARY.name} in this build (libnuma-dev)")
+    made = tmp_path_factory.mktemp("split-read") / "split_read"
+    source = Path(__file__).with_name("split_read.c")
+    words = [compiler, "-O2", "-Wall", "-Wextra", f"-I{mpis.ROOT / 'include'}", source, "-o", made]
+    linked = [f"-L{LIBRARY.parent}", f"-Wl,-rpath,{LIBRARY.parent}", "-lhaichi-io", "-pthread"]
+    mpis.run_bounded([*words, *linked, *mpis.thread_flags()], timeout=60, check=True)
+    return made
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *("memory", "files", "processor", "fork", "leap", "interrupted"),
+        *("forbidden", "threads", "truncated"),
+    ],
+)
+def test_a_fault(program: Path, tmp_path: Path, case: str) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one processor: nothing is split")
+    index = np.arange(SIZE, dtype=np.uint64)
+    file = tmp_path / "data"
+    (index * 7 + index // 4096).astype(np.uint8).tofile(file)
+    done = mpis.run_bounded([program, case, file], timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "right\n", "")
