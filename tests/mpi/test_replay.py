@@ -8,8 +8,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import mpis
 import pytest
+from haichi.schema import schema_file
 from mpis import BUILD, HAICHI, Mpi
 
 BAD_RECORD, USAGE = 65, 64
@@ -326,7 +328,11 @@ def test_computing_is_time_that_passes(openmpi: Mpi, tmp_path: Path, how: str) -
     sequences = [program((1000, [step]))] * 2
     record = write(tmp_path / "r.jsonl", sequences)
     done = replay(openmpi, 2, record, "--json", "--compute", how)
-    for rank in json.loads(done.stdout)["ranks"]:
+    document = json.loads(done.stdout)
+    schema = json.loads(schema_file("haichi.replay/1").read_text())
+    jsonschema.Draft202012Validator(schema).validate(document)
+    assert (document["compute"], document["slowest"]["calls"]) == (how, 2000)
+    for rank in document["ranks"]:
         computed = rank["replayed_s"] - rank["replayed_mpi_s"]
         assert rank["recorded_s"] - rank["recorded_mpi_s"] == pytest.approx(0.2)
         if how == "none":

@@ -22,6 +22,7 @@ from haichi.fit.model import Profile
 from haichi.paths import ROOT
 from haichi.predict.model import Prediction
 from haichi.record.model import Recorded
+from haichi.record.replay import Replay
 from haichi.record.usage import Usage
 from haichi.report.model import Placement, Report
 from haichi.report.summary import Summary
@@ -117,6 +118,11 @@ FORMS: tuple[tuple[str, type[BaseModel], str], ...] = (
         "Written by `haichi run --record` at MPI_Finalize; read by `haichi record`, `haichi "
         "predict`, `haichi replay` and `haichi advise`. JSON lines; the schema is that of the "
         "object `head`, `records` with the first line and the list of all others.",
+    ),
+    (
+        "haichi.replay/1",
+        Replay,
+        "Printed by `haichi replay --json`: a record's calls made again, recorded beside replayed.",
     ),
     (
         "haichi.usage/1",
