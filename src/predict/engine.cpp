@@ -200,13 +200,15 @@ class Run : Traffic::Listener {
     return true;
   }
 
-  // The processor's work for a message that is about to go. `measured`: the call's factor.
+  // The processor's work for a message that is about to go. `measured`: the call's factor; `alone`:
+  // no other call goes through the same ports at a time, whose rates nobody may have measured.
   void work_for_message(Strand& strand, int peer, int64_t bytes,
-                        std::optional<double> measured = {}) {
+                        std::optional<double> measured = {}, bool alone = false) {
     const Way way = costs_.way(strand.rank, peer);
     const MessageCost cost = costs_.message(way, std::max<int64_t>(0, bytes));
     spend(strand, cost.times(measured.value_or(1)).send, strand.function, int(way));
-    if (!measured && !costs_.measured(way)) books_.by_numbers(strand.function);
+    const bool told = measured && (alone || way != Way::network);
+    if (!told && !costs_.measured(way)) books_.by_numbers(strand.function);
   }
 
   bool prepare(Strand& strand, const Event& event) {
@@ -447,7 +449,8 @@ class Run : Traffic::Listener {
     while (strand.schedule->next(next)) {
       switch (next.kind) {
         case plan::Step::Kind::send:
-          work_for_message(strand, ranks[size_t(next.peer)], next.from.size, strand.factor);
+          work_for_message(strand, ranks[size_t(next.peer)], next.from.size, strand.factor,
+                           ranks.size() == job_.sequences.size());
           strand.phase = Phase::inject_step;
           return true;
         case plan::Step::Kind::receive: {

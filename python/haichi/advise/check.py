@@ -12,6 +12,7 @@ import shlex
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -31,6 +32,15 @@ from haichi.report.units import printable
 AS_IT_IS, ADVISED = "as it is", "advised"
 OBSERVED = ["--observe", "--set", "placement.reorder=off"]
 LINES_OF_A_FAILURE = 15
+
+
+class Verdict(StrEnum):
+    """How a gain stands to what was predicted, in words."""
+
+    WITHIN = "the gain is within what was predicted"
+    NEAR = "the gain is beside what was predicted, and nearer than what runs differ by"
+    APART = "the gain is not within what was predicted"
+    UNKNOWN = "no gain was predicted; a profile of the machine tells: --machine"
 
 
 class RunFailed(Exception):
@@ -83,10 +93,15 @@ class Checked:
         return Span(min(gains), max(gains))
 
     @property
-    def holds(self) -> bool | None:
-        """Whether the gain is within what was predicted; None if nothing was."""
-        span = self.predicted
-        return span.low <= self.gained <= span.high if span else None
+    def verdict(self) -> Verdict:
+        """How what was gained stands to what was predicted."""
+        predicted, spread = self.predicted, self.spread
+        if predicted is None:
+            return Verdict.UNKNOWN
+        if predicted.low <= self.gained <= predicted.high:
+            return Verdict.WITHIN
+        overlap = spread.low <= predicted.high and predicted.low <= spread.high
+        return Verdict.NEAR if overlap else Verdict.APART
 
 
 def check(

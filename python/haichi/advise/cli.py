@@ -10,7 +10,7 @@ import typer
 
 from haichi import paths
 from haichi.advise.advise import advise as advise_on
-from haichi.advise.check import Command, RunFailed, check
+from haichi.advise.check import Command, RunFailed, Verdict, check
 from haichi.advise.launch import launcher_of
 from haichi.advise.paste import write_files
 from haichi.advise.text import print_advice, print_check
@@ -121,7 +121,7 @@ def _check(
         sys.stderr.write(f"haichi advise: {error}\n")
         raise typer.Exit(FAILED) from None
     print_check(console(), found)
-    if found.holds is False or found.elsewhere:
+    if found.advice.placement and (found.verdict is Verdict.APART or found.elsewhere):
         raise typer.Exit(FAILED)
 
 

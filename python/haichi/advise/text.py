@@ -53,15 +53,7 @@ def print_check(console: Console, found: Checked) -> None:
     )
     if found.elsewhere:
         say(console, f"the launcher did not do as told: {found.elsewhere}")
-    if found.holds is None:
-        say(console, "no gain was predicted; a profile of the machine tells: --machine")
-    else:
-        say(
-            console,
-            "the gain is within what was predicted"
-            if found.holds
-            else "the gain is not within what was predicted",
-        )
+    say(console, found.verdict)
 
 
 def _table(found: Checked) -> Table:

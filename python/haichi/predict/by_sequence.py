@@ -18,7 +18,7 @@ from haichi.fit.model import CollectiveCurve, PlaceCurve, Profile
 from haichi.fit.profile import text_of
 from haichi.paths import program
 from haichi.predict.by_table import unknown, without_curve
-from haichi.predict.changes import Changed
+from haichi.predict.changes import Changed, unchanged
 from haichi.predict.curves import Curves
 from haichi.predict.kinds import MESSAGES, kind_of, measurement
 from haichi.predict.machine import FoundProfile
@@ -31,6 +31,7 @@ from haichi.predict.model import (
     Unknown,
 )
 from haichi.predict.sensitivity import COSTS
+from haichi.predict.stated import APART, FEW_LAUNCHES, base_of, misses, stated
 from haichi.predict.table import Lacking
 from haichi.record.handled import handles
 from haichi.record.read import Record, plain_name
@@ -42,9 +43,6 @@ from haichi.report.units import plural, printable
 
 ENGINE = "predict-sequence"
 SECONDS = 1800.0
-FEW_LAUNCHES = 3  # below, nothing tells how far launches are apart:
-APART = 0.10  # so much is allowed for that, each way
-MODEL = 0.02  # else what the engine itself errs by (docs/guide/predict-sequence.md, Against SMPI)
 TRIALS = 8  # runs of the engine to find the latency that costs so much
 CLOSE = 0.01  # of what it should cost
 
@@ -121,17 +119,6 @@ class Runs:
             ) from None
 
 
-def stated(of_costs: Interval, found: FoundProfile, recorded_s: float | None) -> Interval:
-    """The program's interval: the costs' own, and what the record shows beyond it if it is of the
-    same machine (a first touch, a connection), with what launches and the engine differ by. Without
-    a recorded time where something is to be different."""
-    low, high = of_costs.low, of_costs.high
-    if found.same and recorded_s is not None:
-        low, high = min(low, recorded_s), max(high, recorded_s)
-    allowed = APART if found.profile.made.launches < FEW_LAUNCHES else MODEL
-    return Interval(low=low * (1 - allowed), high=high * (1 + allowed))
-
-
 def runs(changed: Changed, folder: Path) -> Runs:
     """The engine on what is wanted; a job of other ranks is a record of its own."""
     record, words = changed.record, []
@@ -148,8 +135,28 @@ def runs(changed: Changed, folder: Path) -> Runs:
     return Runs(path, folder, tuple(words))
 
 
-def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
+def _of_recorded(
+    changed: Changed, found: FoundProfile, home: FoundProfile, made: Engine, folder: Path
+) -> Interval:
+    """What the recorded run costs by the profile of its own machine."""
+    if home is found and not changed.any:
+        return made.interval
+    return runs(unchanged(changed.was), folder)(with_ends(home.profile)).interval
+
+
+def predict(
+    changed: Changed,
+    found: FoundProfile,
+    *,
+    own: FoundProfile | None = None,
+    sensitivity: bool = False,
+) -> Prediction:
     """What the events of a record take on a machine.
+
+    Args:
+        own: the profile of the record's machine, where `found` is of another one: what it errs by
+            of the recorded run is allowed for.
+        sensitivity: whether it is told, which needs many runs of the engine.
 
     Raises:
         ReportError: the record has no events, or the engine failed; it says why.
@@ -166,6 +173,9 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
         profile = with_ends(found.profile)
         made = run(profile)
         ends = [run(at_end(profile, end)) for end in ("low", "high")]
+        base = None
+        if home := found if found.same else own:
+            base = base_of(was, _of_recorded(changed, found, home, made, Path(folder)))
         of = _sensitivity(run, profile, made) if sensitivity and made.complete else None
     waiting = sum(each.waiting_s for each in made.ranks)
     in_mpi = sum(each.total_s - each.compute_s for each in made.ranks)
@@ -181,6 +191,8 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
             f"allowed for what launches differ by; measure {FEW_LAUNCHES}"
         )
     lacking, why_not = not_told(changed, made)
+    instead = "what makes that difference is not in its order of calls"
+    why_not = why_not or misses(base, "by sequence", instead)
     return Prediction(
         form="haichi.prediction/1",
         by="sequence",
@@ -190,9 +202,7 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=None
-        if why_not
-        else stated(made.interval, found, None if changed.any else was.wall_s),
+        program_s=None if why_not else stated(made.interval, found, base),
         why_not=printable(why_not) or None,
         recorded_s=was.wall_s,
         changed=list(changed.lines),

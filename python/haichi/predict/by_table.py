@@ -11,6 +11,7 @@ from haichi.predict.machine import FoundProfile
 from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown, interval
 from haichi.predict.sensitivity import of_rank
 from haichi.predict.span import NOTHING, Span
+from haichi.predict.stated import base_of, misses, stated
 from haichi.predict.table import Lacking, RankNeed, Table
 from haichi.record.read import Record
 from haichi.record.sites import Named
@@ -20,6 +21,7 @@ from haichi.report.units import format_share, plural, printable
 
 WAITING = 0.5  # of the time in MPI: from there on a table has no figure for the program
 UNKNOWN = 0.2  # the same for calls without a curve
+INSTEAD = "first touches or connections, of which a table knows nothing; predict by sequence"
 MPI_COUNTS = 0.02  # of the program's time: below, what is in MPI does not change the figure
 
 
@@ -38,8 +40,19 @@ class Told:
         return Span(start + self.need.span.low, start + self.need.span.high + self.waiting)
 
 
-def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False) -> Prediction:
+def predict(
+    changed: Changed,
+    found: FoundProfile,
+    *,
+    own: FoundProfile | None = None,
+    sensitivity: bool = False,
+) -> Prediction:
     """What the calls of a record need on a machine.
+
+    Args:
+        own: the profile of the record's machine, where `found` is of another one: what it errs by
+            of the recorded run is allowed for.
+        sensitivity: whether it is told.
 
     Raises:
         ReportError: the order of messages is to be another one, which no table has.
@@ -51,17 +64,20 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
     record, was = changed.record, changed.was
     table = Table(record, Curves(found.profile))
     view = View(record, Named())
-    waited = _waited(was, table if was is record else Table(was, table.curves), found.same)
+    home = found if found.same else own
+    at_home = table if was is record and home is found else None
+    at_home = at_home or Table(was, Curves(home.profile) if home else table.curves)
+    waited = _waited(was, at_home, home is not None)
     ranks = _ranks(record, table, waited)
     slowest = max(ranks, key=lambda rank: ranks[rank].seconds.high, default=None)
     busiest = max(ranks.values(), key=lambda each: each.need.span.high, default=None)
-    program = Span(
-        max((each.seconds.low for each in ranks.values()), default=0.0),
-        max((each.seconds.high for each in ranks.values()), default=0.0),
-    )
+    program = _of_slowest(ranks)
+    base = None
+    if home:
+        base = base_of(was, interval(_of_slowest(_ranks(was, at_home, waited))))
     waiting = sum(each.waiting for each in ranks.values()) / view.seconds if view.seconds else 0.0
     lacking = unknown(view, table.sorted_lacking())
-    why_not = _why_not(view, lacking, waiting)
+    why_not = _why_not(view, lacking, waiting) or misses(base, "by table", INSTEAD)
     in_mpi = {rank: line.mpi_s for rank, line in record.ranks.items()}
     return Prediction(
         form="haichi.prediction/1",
@@ -72,7 +88,7 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=None if why_not else interval(program),
+        program_s=None if why_not else stated(interval(program), found, base),
         why_not=why_not or None,
         recorded_s=was.wall_s,
         changed=list(changed.lines),
@@ -107,6 +123,13 @@ def predict(changed: Changed, found: FoundProfile, *, sensitivity: bool = False)
         else None,
         critical_path=None,
         notes=[*record.notes, *_differs(found), *table.notes],
+    )
+
+
+def _of_slowest(ranks: dict[int, Told]) -> Span:
+    return Span(
+        max((each.seconds.low for each in ranks.values()), default=0.0),
+        max((each.seconds.high for each in ranks.values()), default=0.0),
     )
 
 

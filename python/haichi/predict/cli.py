@@ -41,6 +41,15 @@ def predict(
             "finds it.",
         ),
     ] = None,
+    own: Annotated[
+        Path | None,
+        typer.Option(
+            "--own",
+            metavar="PROFILE",
+            help="Of the record's machine, where --machine is another: what it errs by of the "
+            "recorded run is allowed for.",
+        ),
+    ] = None,
     by: Annotated[
         Way, typer.Option("--by", help="Counts times curves, or the order of events.")
     ] = Way.TABLE,
@@ -86,7 +95,8 @@ def predict(
         found = profile_for(record, machine)
         changed = change(record, Wish(placement, ranks, algorithm, order, without))
         way = by_sequence if by is Way.SEQUENCE else by_table
-        made = way.predict(changed, found, sensitivity=sensitivity)
+        home = profile_for(record, own) if own else None
+        made = way.predict(changed, found, own=home, sensitivity=sensitivity)
     except (ReportError, Missing) as error:
         sys.stderr.write(f"haichi predict: {error}\n")
         raise typer.Exit(BAD_INPUT) from None

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from haichi.mpi import Missing
 from haichi.paths import program
 from haichi.predict.costs import measured_size
+from haichi.predict.curves import PING_PONG
 from haichi.predict.kinds import MESSAGES, Kind, kind_of, measurement
 from haichi.programs import output
 from haichi.record.read import Key, Record, plain_name, read
@@ -96,7 +97,7 @@ def needs_of(record: Record, catalogue: Iterable[str]) -> Needs:
         else:
             names = _of_all(key, kind)
             size = measured_size(record, key)
-            _note_shape(record, key, size, [name for name in names if name in known], needs)
+            _note_shape(record, key, size, names, known, needs)
         found = [name for name in names if name in known]
         if not found:
             needs.unknown[plain_name(key.name)] = None
@@ -139,12 +140,18 @@ def _of_all(key: Key, kind: Kind) -> list[str]:
     return [measurement(key.name)]
 
 
-def _note_shape(record: Record, key: Key, size: int, names: list[str], needs: Needs) -> None:
+def _note_shape(
+    record: Record, key: Key, size: int, names: list[str], known: set[str], needs: Needs
+) -> None:
     shape = record.nodes_of(key.call.comm)
     if shape == record.nodes_of(None) or shape[0] < 2:
         return
     needs.shapes[shape][key.name] = None
-    for name in names:
+    # Several parts of a job share the ports of its nodes: by the rate of messages.
+    if PING_PONG in known:
+        at = needs.sizes[PING_PONG]
+        at[size] = at.get(size, 0.0) + key.total_s
+    for name in known.intersection(names):
         of = needs.of_shapes[shape][name]
         of[size] = of.get(size, 0.0) + key.total_s
 

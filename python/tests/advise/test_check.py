@@ -11,7 +11,7 @@ import pytest
 import recorded
 from haichi import paths
 from haichi.advise.advise import placed_anew
-from haichi.advise.check import ADVISED, AS_IT_IS, check
+from haichi.advise.check import ADVISED, AS_IT_IS, Verdict, check
 from haichi.advise.launch import launcher_of, with_placement
 from haichi.advise.paste import Notation, notations
 from haichi.cli import app
@@ -129,7 +129,7 @@ def pairs(path: Path, seconds: float, order: Sequence[str] = ("n0", "n0", "n1", 
 
 
 class Pretended:
-    """A program that takes 0.67 s as it is and `after` at its places; which starts there were."""
+    """A program that takes 1.32 s as it is and `after` at its places; which starts there were."""
 
     def __init__(self, after: float, *, obeys: bool = True) -> None:
         self.after, self.obeys = after, obeys
@@ -138,7 +138,7 @@ class Pretended:
     def __call__(self, record: Path, files: Sequence[Notation], *, sequence: bool) -> None:
         self.starts.append("there" if files else "here")
         if not files:
-            pairs(record, 0.67)
+            pairs(record, 1.32)
             return
         hosts = (record.parent / "slurm-hosts").read_text().split()
         pairs(record, self.after, hosts if self.obeys else ("n0", "n0", "n1", "n1"))
@@ -155,26 +155,26 @@ def found_at(folder: Path) -> FoundProfile | None:
 
 @needs_solver
 def test_predicted_and_measured_stand_side_by_side(tmp_path: Path) -> None:
-    start = Pretended(0.035)
+    start = Pretended(0.066)
     found = check(start, found_at(tmp_path), tmp_path, 3, lambda _: None)  # type: ignore[arg-type]
     # Who comes first changes from turn to turn.
     assert start.starts == ["here", "here", "there", "there", "here", "here", "there"]
-    assert found.measured == {AS_IT_IS: [0.67] * 3, ADVISED: [0.035] * 3}
+    assert found.measured == {AS_IT_IS: [1.32] * 3, ADVISED: [0.066] * 3}
     assert found.predicted is not None
     # Messages of 64 KiB take 66 µs inside a node, and 665 between two of them, where two share each
     # port: a twentieth, and 10 % each way as the profile is of one launch.
-    assert found.predicted.low == pytest.approx(0.67 * (1 - 0.05 * 1.1), rel=0.005)
-    assert found.predicted.high == pytest.approx(0.67 * (1 - 0.05 * 0.9), rel=0.005)
-    assert found.holds
+    assert found.predicted.low == pytest.approx(1.32 * (1 - 0.05 * 1.1), rel=0.005)
+    assert found.predicted.high == pytest.approx(1.32 * (1 - 0.05 * 0.9), rel=0.005)
+    assert found.verdict is Verdict.WITHIN
     assert found.elsewhere == ""
     assert json.loads((tmp_path / "placement.json").read_text())["nodes"][0]["ranks"] == "0,2"
 
 
 @needs_solver
 def test_a_gain_that_did_not_come_is_told(tmp_path: Path) -> None:
-    found = check(Pretended(0.6), found_at(tmp_path), tmp_path, 2, lambda _: None)  # type: ignore[arg-type]
-    assert found.holds is False
-    stubborn = Pretended(0.67, obeys=False)
+    found = check(Pretended(1.2), found_at(tmp_path), tmp_path, 2, lambda _: None)  # type: ignore[arg-type]
+    assert found.verdict is Verdict.APART
+    stubborn = Pretended(1.32, obeys=False)
     found = check(stubborn, found_at(tmp_path), tmp_path, 1, lambda _: None)  # type: ignore[arg-type]
     assert "rank 1 was started on n0, and belongs on n1" in found.elsewhere
 

@@ -12,12 +12,13 @@ import recorded
 from haichi.cli import app
 from haichi.fit.model import Profile
 from haichi.paths import build
-from haichi.predict.by_sequence import APART, MODEL, slower, stated, with_ends
+from haichi.predict.by_sequence import slower, with_ends
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval
+from haichi.predict.stated import APART, MODEL, Base, misses, stated
 from haichi.schema import schema_file
-from test_predict import line, machine
+from test_predict import SIGNATURE, line, machine
 from typer.testing import CliRunner
 
 TIMES, SIZE, COMPUTE = 100, 1000, 1e-3
@@ -93,7 +94,24 @@ def test_the_interval_is_no_narrower_than_is_known(
     document = machine()
     document["made"]["launches"] = launches
     found = FoundProfile(Path("m.json"), Profile.model_validate(document), same)
-    assert stated(Interval(low=2, high=3), found, 4.0) == wanted
+    costs = Interval(low=2, high=3)
+    made = stated(costs, found, Base(4.0, costs) if same else None)
+    assert (made.low, made.high) == pytest.approx((wanted.low, wanted.high))
+
+
+def test_another_run_errs_as_the_recorded_one_did() -> None:
+    document = machine()
+    document["made"]["launches"] = 3
+    found = FoundProfile(Path("m.json"), Profile.model_validate(document), True)
+    # The recorded run took a fifth more than its costs at most.
+    base = Base(3.6, Interval(low=2, high=3))
+    made = stated(Interval(low=5, high=10), found, base)
+    assert (made.low, made.high) == pytest.approx((5 * (1 - MODEL), 12 * (1 + MODEL)))
+    assert misses(base, "by table", "") == ""
+    far = misses(Base(4.0, base.costs), "by table", "so")
+    assert (
+        far == "by table the run that was recorded takes 2.00 s to 3.00 s, and it took 4.00 s: so"
+    )
 
 
 def test_who_is_late_is_waited_for(tmp_path: Path) -> None:
@@ -199,8 +217,45 @@ def test_calls_that_no_curve_tells_of_have_no_figure(tmp_path: Path) -> None:
     )
     (lacking,) = made["unknown"]
     assert (lacking["name"], lacking["measure"]) == ("Alltoall", "alltoall")
-    # Messages that were measured tell what the call takes.
-    assert predicted(record, write_machine(tmp_path, curves=curves))["program_s"]
+    # Messages that were measured tell what the call takes, on another machine than the record's.
+    other = SIGNATURE | {"processor": "another"}
+    there = write_machine(tmp_path, curves=curves, signature=other)
+    assert predicted(record, there)["program_s"]
+    here = predicted(record, write_machine(tmp_path, curves=curves))
+    assert "what makes that difference is not in its order of calls" in here["why_not"]
+
+
+def test_parts_of_a_job_share_ports_that_have_to_be_known(tmp_path: Path) -> None:
+    """Two all-to-alls at a time through the same ports. How long one takes alone is measured."""
+    event = {"call": "MPI_Alltoall", "bytes": 1 << 20, "took_s": 1e-2}
+    parts = [{"kind": "communicator", "id": n + 1, "members": f"{n},{n + 2}"} for n in (0, 1)]
+    record = recorded.write(
+        tmp_path / "r.jsonl",
+        recorded.head(4, 2, sequence=True),
+        recorded.world(4),
+        parts,
+        [recorded.rank(number, wall=1.2, mpi=1.0) for number in range(4)],
+        [
+            recorded.call(f"{n},{n + 2}", "MPI_Alltoall", TIMES, 1.0, bytes=1 << 20, comm=n + 1)
+            for n in (0, 1)
+        ],
+        [
+            recorded.sequence(number, [event | {"comm": number % 2 + 1}], [[TIMES, [0]]])
+            for number in range(4)
+        ],
+        recorded.end(4),
+    )
+    alone = {"name": "alltoall", "ranks": 2, "nodes": 2, **line(1e-5, 1e-8)}
+    more = {"collectives": [alone], "signature": SIGNATURE | {"processor": "another"}}
+    inside, between = machine()["curves"]
+    made = predicted(record, write_machine(tmp_path, curves=[inside], **more))
+    assert made["program_s"] is None
+    assert "400 calls with 100 % of the time in MPI have no curve" in made["why_not"]
+    low, high = of_costs(
+        predicted(record, write_machine(tmp_path, curves=[inside, between], **more))
+    )
+    # Each takes 10.5 ms alone: twice as long, but for latencies.
+    assert TIMES * 2e-2 < low <= high < TIMES * 2.2e-2
 
 
 def test_a_record_without_sequences_is_one_line(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from haichi.predict.changes import Wish, change
 from haichi.predict.scaled import Grid, balanced
 from haichi.record.read import Record, read
 from haichi.report.load import ReportError
-from test_predict import machine, predicted, run
+from test_predict import SIGNATURE, machine, predicted, run
 
 needs_build = pytest.mark.skipif(
     not (build() / "bin" / "haichi").exists(), reason="not built: ./haichi build"
@@ -208,7 +208,9 @@ def exchanges(path: Path) -> Path:
 
 
 @needs_build
-def test_an_algorithm_is_carried_out_by_its_messages(tmp_path: Path, known: Path) -> None:
+def test_an_algorithm_is_carried_out_by_its_messages(tmp_path: Path) -> None:
+    known = tmp_path / "machine.json"
+    known.write_text(json.dumps(machine(signature=SIGNATURE | {"processor": "another"})))
     record = exchanges(tmp_path / "r.jsonl")
     words = ("--by", "sequence", "--machine", known)
     found = {
@@ -250,7 +252,7 @@ def test_without_haichi_what_it_took_tells_nothing(tmp_path: Path, known: Path) 
         tmp_path / "r.jsonl",
         recorded.head(sequence=True),
         recorded.world(),
-        [recorded.rank(number) for number in range(4)],
+        [recorded.rank(number, wall=4.0, mpi=4.0) for number in range(4)],
         recorded.call("0-3", "MPI_File_write_all", 10, 4.0, bytes=4096, comm=0, file=0),
         [recorded.sequence(number, [event], [[10, [0]]]) for number in range(4)],
         recorded.end(),

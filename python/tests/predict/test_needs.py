@@ -68,6 +68,7 @@ def test_calls_of_all_ranks(tmp_path: Path) -> None:
     )
     assert {name: sorted(of) for name, of in found.sizes.items()} == {
         **BASE,
+        "ping-pong": [8, 80],  # parts of the job share ports
         "allreduce": [24],
         "iallreduce": [80],
         "iallreduce-issue": [80],
