@@ -21,6 +21,7 @@ import signal
 import stat
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -228,8 +229,10 @@ class Folder:
 class Draws:
     """Random calls. What exists is likelier than what does not, and small sizes than large ones."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, writes: float = 1) -> None:
         self.random = random.Random(seed)
+        self.writes = writes
+        """How many times as often as otherwise a file is written and its position set."""
 
     def name(self) -> str:
         return self.random.choice(NAMES[:10] if self.random.random() < 0.97 else NAMES)
@@ -272,13 +275,13 @@ class Draws:
             (5, ("close", (number,))),
             (2, ("dup", (number,))),
             (1, ("dup2", (number, draw.randrange(99)))),
-            (16, ("write", (number, seed, size))),
-            (12, ("pwrite", (number, seed, size, offset))),
-            (3, ("writev", (number, seed, sizes))),
+            (16 * self.writes, ("write", (number, seed, size))),
+            (12 * self.writes, ("pwrite", (number, seed, size, offset))),
+            (3 * self.writes, ("writev", (number, seed, sizes))),
             (9, ("read", (number, size))),
             (9, ("pread", (number, size, offset))),
             (3, ("readv", (number, sizes))),
-            (9, ("lseek", self.whence(number, offset))),
+            (9 * self.writes, ("lseek", self.whence(number, offset))),
             (1, ("copy_range", (number, draw.randrange(99), size))),
             (1, ("sendfile", (number, draw.randrange(99), size))),
             (3, ("ftruncate", (number, offset))),
@@ -301,7 +304,7 @@ class Draws:
             (3, ("unlink", (self.name(),))),
             (4, ("rename", (self.name(), self.name()))),
             (2, ("link", (self.name(), self.name()))),
-            (1, ("symlink", (draw.choice(("a", "d/a", "../a", "none")), self.name()))),
+            (1, ("symlink", (draw.choice(("a", "d/a", "e/../a", "none")), self.name()))),
             (1, ("readlink", (self.name(),))),
             (0.3, ("mkfifo", (self.name(),))),
             (1, ("chmod", (self.name(), draw.choice((0o600, 0o644, 0o755, 0o4755, 0o2755))))),
@@ -338,27 +341,35 @@ def shown(answer: Answer) -> str:
     return text if len(text) < 300 else f"{text[:300]}… ({len(text)} characters)"
 
 
-def run(
-    folder: Path, other: Path, seed: int, operations: int, processes: int, log: bool = False
-) -> str:
+@dataclass(frozen=True)
+class Options:
+    """How long a run is and what it looks like."""
+
+    operations: int = 3000
+    processes: int = 3
+    writes: float = 1
+    log: bool = False
+
+
+def run(folder: Path, other: Path, seed: int, options: Options) -> str:
     """The first difference, in words; empty if there is none. Leaves the folders empty."""
     roots = (str(folder), str(other))
     for root in roots:
         os.chmod(root, 0o777)
     lines, workers = [], []
-    for number in range(processes):
+    for number in range(options.processes):
         mine, theirs = Pipe()
         user = OTHER_USER if number % 3 == 2 else 0
         worker = Process(target=serve, args=(theirs, roots, user), daemon=True)
         worker.start()
         lines.append(mine)
         workers.append(worker)
-    draws, difference = Draws(seed), ""
-    for step in range(operations):
+    draws, difference = Draws(seed, options.writes), ""
+    for step in range(options.operations):
         line, call = draws.random.choice(lines), draws.call()
         line.send(call)
         answers = line.recv()
-        if log:
+        if options.log:
             print(step, lines.index(line), call, shown(answers[0])[:80])
         if answers[0] != answers[1]:
             difference = (
@@ -392,17 +403,17 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--operations", type=int, default=3000)
     parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--writes", type=float, default=1, help="how many times as many writes")
     parser.add_argument("--log", action="store_true", help="print each call with its answer")
-    options = parser.parse_args()
+    given = parser.parse_args()
+    options = Options(given.operations, given.processes, given.writes, given.log)
     failed = 0
-    for seed in range(options.first, options.first + options.seeds):
-        difference = run(
-            options.folder, options.other, seed, options.operations, options.processes, options.log
-        )
+    for seed in range(given.first, given.first + given.seeds):
+        difference = run(given.folder, given.other, seed, options)
         if difference:
             print(difference, flush=True)
             failed += 1
-    print(f"{options.seeds} seeds of {options.operations} calls, {failed} differ")
+    print(f"{given.seeds} seeds of {options.operations} calls, {failed} differ")
     return 1 if failed else 0
 
 

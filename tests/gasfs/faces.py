@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from mpis import BUILD
+from mpis import BUILD, not_with_sanitizers
+
+LIBRARY = BUILD / "lib/libhaichi-posix.so"
 
 
 def needs_mount() -> None:
@@ -19,32 +23,57 @@ def needs_mount() -> None:
     if not (BUILD / "bin/gasfs-memory-mount").exists():
         pytest.skip("this build has no mount of the gather file system: install libfuse3-dev")
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        pytest.skip(
-            "/dev/fuse can't be used here: run as root, in a container with --device /dev/fuse"
-        )
+        pytest.skip("/dev/fuse can't be used here: run as root, in a container with that device")
+
+
+def needs_preload() -> None:
+    """The same, and where programs that know no sanitizer can't be preloaded with one."""
+    needs_mount()
+    not_with_sanitizers("a sanitizer's library would have to be loaded first")
+
+
+def preloaded(mount: Path) -> dict[str, str]:
+    """The environment of a program that writes to the mount by its arena."""
+    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
+    return {**own, "LD_PRELOAD": str(LIBRARY), "HAICHI_GASFS": str(mount)}
+
+
+@dataclass
+class Mounted:
+    """A mount; when it has ended, what came by arenas."""
+
+    folder: Path
+    records: int = 0
+    bytes: int = 0
+    cut_off: int = 0
+    """Programs whose arena held what can't be."""
 
 
 @contextmanager
-def mounted() -> Iterator[Path]:
+def mounted() -> Iterator[Mounted]:
     """A mount of files in memory; it ends with this process, whatever becomes of that."""
     needs_mount()
-    folder = Path(tempfile.mkdtemp(prefix="haichi-gasfs-"))
+    room = Path(tempfile.mkdtemp(prefix="haichi-gasfs-"))
+    room.chmod(0o755)  # for tests that are two users
+    mount = Mounted(room / "mount")
+    mount.folder.mkdir()
     server = subprocess.Popen(
-        [BUILD / "bin/gasfs-memory-mount", folder],
+        [BUILD / "bin/gasfs-memory-mount", mount.folder, room / "socket"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert server.stdin is not None
     assert server.stdout is not None
     try:
         assert server.stdout.readline() == "mounted\n"
-        yield folder
+        yield mount
     finally:
-        server.stdin.close()
-        assert server.wait(30) == 0
-        server.stdout.close()
-        folder.rmdir()
+        out = server.communicate(timeout=60)[0]
+        shutil.rmtree(room)
+    assert server.returncode == 0
+    found = re.fullmatch(r"(\d+) records of (\d+) bytes, (\d+) cut off\n", out)
+    assert found, out
+    mount.records, mount.bytes, mount.cut_off = map(int, found.groups())
 
 
 @contextmanager

@@ -1,21 +1,29 @@
-// usage: gasfs-memory-mount FOLDER
+// usage: gasfs-memory-mount FOLDER SOCKET
 //
-// Mounts files in memory on FOLDER, says "mounted", and unmounts when its standard input ends: with
-// the test that started it, whatever becomes of that.
+// Mounts files in memory on FOLDER, with the arenas of preloaded programs behind SOCKET, says
+// "mounted", and unmounts when its standard input ends: with the test that started it, whatever
+// becomes of that. Says then how many records of how many bytes came by arenas, and how many
+// programs were cut off.
 #include <stdio.h>
 #include <unistd.h>
 
+#include "gasfs/arena/service.h"
 #include "gasfs/files/memory_files.h"
 #include "gasfs/fuse/mount.h"
 
 int main(int count, char** words) {
   using namespace haichi::gasfs;
-  if (count != 2) {
-    fprintf(stderr, "usage: gasfs-memory-mount FOLDER\n");
+  if (count != 3) {
+    fprintf(stderr, "usage: gasfs-memory-mount FOLDER SOCKET\n");
     return 2;
   }
   MemoryFiles files;
-  const auto mount = fuse::Mount::make(words[1], files, nullptr);
+  const auto service = arena::Service::make(files, words[2]);
+  if (!service) {
+    fprintf(stderr, "gasfs-memory-mount: %s\n", service.error().text.c_str());
+    return 1;
+  }
+  auto mount = fuse::Mount::make(words[1], files, service->get());
   if (!mount) {
     fprintf(stderr, "gasfs-memory-mount: %s\n", mount.error().text.c_str());
     return 1;
@@ -25,5 +33,9 @@ int main(int count, char** words) {
   char byte;
   while (read(STDIN_FILENO, &byte, 1) > 0) {
   }
+  mount->reset();
+  const arena::Counts counts = (*service)->counts();
+  printf("%llu records of %llu bytes, %llu cut off\n", (unsigned long long)counts.records,
+         (unsigned long long)counts.bytes, (unsigned long long)counts.cut_off);
   return 0;
 }

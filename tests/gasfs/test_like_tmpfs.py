@@ -22,8 +22,8 @@ from mpis import ROOT, run_bounded
 @pytest.fixture(scope="module")
 def whole() -> Iterator[Path]:
     """One mount for all tests of this file."""
-    with mounted() as folder:
-        yield folder
+    with mounted() as mount:
+        yield mount.folder
 
 
 @pytest.fixture
@@ -43,7 +43,8 @@ def tmpfs() -> Iterator[Path]:
 @pytest.mark.parametrize("processes", [1, 3])
 def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: int) -> None:
     for seed in range(4):
-        found = differential.run(mount, tmpfs, seed + 100 * processes, 2000, processes)
+        options = differential.Options(operations=2000, processes=processes)
+        found = differential.run(mount, tmpfs, seed + 100 * processes, options)
         assert not found, found
 
 
@@ -52,7 +53,8 @@ def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: int) -> 
 @pytest.mark.parametrize("first", range(0, 200, 10))
 def test_many_random_calls_answer_alike(mount: Path, tmpfs: Path, first: int) -> None:
     for seed in range(first, first + 10):
-        found = differential.run(mount, tmpfs, 10_000 + seed, 100_000, 3)
+        options = differential.Options(operations=100_000)
+        found = differential.run(mount, tmpfs, 10_000 + seed, options)
         assert not found, found
 
 

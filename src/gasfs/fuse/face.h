@@ -4,28 +4,10 @@
 #define FUSE_USE_VERSION 312
 #include <fuse3/fuse_lowlevel.h>
 
-#include <span>
-
+#include "gasfs/files/beside.h"
 #include "gasfs/files/node_files.h"
 
 namespace haichi::gasfs::fuse {
-
-/// What stands beside a mount and writes to the same files (the preload's arena), so that the
-/// processes of a node see one order of all that they do. Called from the mount's threads.
-class Beside {
- public:
-  virtual ~Beside() = default;
-  /// Before each request: what programs have written by the other face is written to the files.
-  virtual void settle() = 0;
-  /// A program that has a file open asks by ioctl(2) what lets it write by the other face. Fills
-  /// `reply` (gasfs/arena/attach.h); an errno value if it can't.
-  virtual int attach(Inode inode, Handle handle, int flags, uid_t uid, std::span<char> reply) = 0;
-  /// The handle is about to be released.
-  virtual void forget(Handle handle) = 0;
-  /// The kernel keeps pages of this file, because a program has mapped it: only what goes through
-  /// the kernel is coherent with those.
-  virtual void mapped(Inode inode) = 0;
-};
 
 /// The user data of the session. `beside` may be null.
 struct Face {

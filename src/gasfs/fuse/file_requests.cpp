@@ -19,13 +19,25 @@ constexpr int kFlagsOfFile = O_ACCMODE | O_APPEND | O_SYNC | O_DSYNC | O_TRUNC;
 
 constexpr size_t kCopiedAtOnce = 4 << 20;  // bytes
 
+// Beside the handle: that it was opened to append.
+constexpr uint64_t kAppends = uint64_t{1} << 63;
+
+Handle handle_of(const fuse_file_info* info) { return info->fh & ~kAppends; }
+
 /// What the kernel shall know of an open file. Nothing is kept in its page cache (direct_io), but
 /// for a program that maps the file.
-void describe(fuse_file_info& info, Handle handle) {
-  info.fh = handle;
+void describe(Face& face, fuse_file_info& info, const Opened& opened) {
+  const Handle handle = opened.handle;
+  if (face.beside) face.beside->opened(opened.attributes.inode);
+  info.fh = handle | ((info.flags & O_APPEND) ? kAppends : 0);
   info.direct_io = 1;
   // Whoever only reads has nothing to wait for, nor to be told.
   if ((info.flags & O_ACCMODE) == O_RDONLY) info.noflush = 1;
+}
+
+void release(Face& face, const Opened& opened) {
+  if (face.beside) face.beside->forget(opened.attributes.inode, opened.handle);
+  face.files.release(opened.handle);
 }
 
 void on_create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t mode,
@@ -48,9 +60,9 @@ void on_create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t m
   entry.ino = opened->attributes.inode;
   entry.attr = as_stat(opened->attributes);
   entry.attr_timeout = entry.entry_timeout = kValidSeconds;
-  describe(*info, opened->handle);
+  describe(face, *info, *opened);
   // The program was interrupted and knows nothing of the file that is open now.
-  if (fuse_reply_create(request, &entry, info) == -ENOENT) face.files.release(opened->handle);
+  if (fuse_reply_create(request, &entry, info) == -ENOENT) release(face, *opened);
 }
 
 void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
@@ -60,25 +72,29 @@ void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
     fuse_reply_err(request, opened.error());
     return;
   }
-  describe(*info, opened->handle);
-  if (fuse_reply_open(request, info) == -ENOENT) face.files.release(opened->handle);
+  describe(face, *info, *opened);
+  if (fuse_reply_open(request, info) == -ENOENT) release(face, *opened);
 }
 
-void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  Face& face = face_of(request);
-  if (face.beside) face.beside->forget(info->fh);
-  face.files.release(info->fh);
+void on_release(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+  release(face_of(request), {.attributes = {.inode = inode}, .handle = handle_of(info)});
   fuse_reply_err(request, 0);
 }
 
+/// The error of what was written by the other face comes first: it was written before.
+void reply_flushed(fuse_req_t request, Face& face, Handle handle, const Done& done) {
+  const int earlier = face.beside ? face.beside->take_error(handle) : 0;
+  fuse_reply_err(request, earlier ? earlier : done ? 0 : done.error());
+}
+
 void on_flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  const auto done = face_of(request).files.flush(info->fh);
-  fuse_reply_err(request, done ? 0 : done.error());
+  Face& face = face_of(request);
+  reply_flushed(request, face, handle_of(info), face.files.flush(handle_of(info)));
 }
 
 void on_fsync(fuse_req_t request, fuse_ino_t, int data_only, fuse_file_info* info) {
-  const auto done = face_of(request).files.fsync(info->fh, data_only != 0);
-  fuse_reply_err(request, done ? 0 : done.error());
+  Face& face = face_of(request);
+  reply_flushed(request, face, handle_of(info), face.files.fsync(handle_of(info), data_only != 0));
 }
 
 void on_fsyncdir(fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
@@ -91,7 +107,7 @@ void on_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
   // Read by the kernel for its page cache and not by a program for itself.
   if (face.beside && info->lock_owner == 0) face.beside->mapped(inode);
   const std::unique_ptr<char[]> bytes(new char[size]);
-  const auto got = face.files.read(info->fh, uint64_t(offset),
+  const auto got = face.files.read(handle_of(info), uint64_t(offset),
                                    std::as_writable_bytes(std::span(bytes.get(), size)));
   if (got) {
     fuse_reply_buf(request, bytes.get(), *got);
@@ -100,11 +116,10 @@ void on_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
   }
 }
 
-/// Writes what the kernel had in its page cache because a program has mapped it. The handle that
-/// the kernel gives with it is any that may write, perhaps one that appends.
-Outcome<size_t> write_page(NodeFiles& files, Inode inode, uint64_t offset,
-                           std::span<const std::byte> bytes, pid_t writer) {
-  const auto opened = files.open(inode, O_WRONLY);
+/// Writes by a handle of its own.
+Outcome<size_t> write_beside(NodeFiles& files, Inode inode, int flags, uint64_t offset,
+                             std::span<const std::byte> bytes, pid_t writer) {
+  const auto opened = files.open(inode, O_WRONLY | flags);
   if (!opened) return tl::unexpected<int>(opened.error());
   const auto written = files.write(opened->handle, offset, bytes, writer);
   files.release(opened->handle);
@@ -122,9 +137,13 @@ void on_write(fuse_req_t request, fuse_ino_t inode, const char* data, size_t siz
   }
   const auto bytes = std::as_bytes(std::span(data, size));
   const pid_t writer = fuse_req_ctx(request)->pid;
-  const auto written = info->writepage
-                           ? write_page(face.files, inode, uint64_t(offset), bytes, writer)
-                           : face.files.write(info->fh, uint64_t(offset), bytes, writer);
+  // With a page that a program has mapped comes any handle that may write, perhaps one that
+  // appends; and fcntl(2) may have changed whether the program's own does.
+  const int appends = info->writepage ? 0 : info->flags & O_APPEND;
+  const bool as_opened = !info->writepage && (appends != 0) == ((info->fh & kAppends) != 0);
+  const auto written =
+      as_opened ? face.files.write(handle_of(info), uint64_t(offset), bytes, writer)
+                : write_beside(face.files, inode, appends, uint64_t(offset), bytes, writer);
   if (written) {
     fuse_reply_write(request, *written);
   } else {
@@ -135,13 +154,13 @@ void on_write(fuse_req_t request, fuse_ino_t inode, const char* data, size_t siz
 void on_fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t length,
                   fuse_file_info* info) {
   const auto done =
-      face_of(request).files.fallocate(info->fh, mode, uint64_t(offset), uint64_t(length));
+      face_of(request).files.fallocate(handle_of(info), mode, uint64_t(offset), uint64_t(length));
   fuse_reply_err(request, done ? 0 : done.error());
 }
 
 void on_lseek(fuse_req_t request, fuse_ino_t, off_t offset, int whence, fuse_file_info* info) {
   const Part part = whence == SEEK_DATA ? Part::data : Part::hole;
-  const auto found = face_of(request).files.seek(info->fh, uint64_t(offset), part);
+  const auto found = face_of(request).files.seek(handle_of(info), uint64_t(offset), part);
   if (found) {
     fuse_reply_lseek(request, off_t(*found));
   } else {
@@ -155,9 +174,9 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t, off_t from, fuse_file_in
   Face& face = face_of(request);
   const size_t part = std::min(size, kCopiedAtOnce);
   const std::unique_ptr<std::byte[]> bytes(new std::byte[part]);
-  auto copied = face.files.read(source->fh, uint64_t(from), {bytes.get(), part});
+  auto copied = face.files.read(handle_of(source), uint64_t(from), {bytes.get(), part});
   if (copied && *copied > 0) {
-    copied = face.files.write(target->fh, uint64_t(to), {bytes.get(), *copied},
+    copied = face.files.write(handle_of(target), uint64_t(to), {bytes.get(), *copied},
                               fuse_req_ctx(request)->pid);
   }
   if (copied) {
@@ -175,8 +194,7 @@ void on_ioctl(fuse_req_t request, fuse_ino_t inode, unsigned command, void*, fus
     fuse_reply_err(request, ENOTTY);
     return;
   }
-  const int failed =
-      face.beside->attach(inode, info->fh, info->flags, fuse_req_ctx(request)->uid, reply);
+  const int failed = face.beside->attach(inode, handle_of(info), reply);
   if (failed) {
     fuse_reply_err(request, failed);
   } else {

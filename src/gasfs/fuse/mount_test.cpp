@@ -24,14 +24,16 @@ namespace {
 class Counting : public Beside {
  public:
   void settle() override { ++settled; }
-  int attach(Inode, Handle, int, uid_t, std::span<char> reply) override {
+  void opened(Inode) override { ++open; }
+  int attach(Inode, Handle, std::span<char> reply) override {
     reply[0] = 'x';
     return 0;
   }
-  void forget(Handle) override { ++forgotten; }
+  int take_error(Handle) override { return error.exchange(0); }
+  void forget(Inode, Handle) override { --open; }
   void mapped(Inode) override { ++pages; }
 
-  std::atomic<int> settled{0}, forgotten{0}, pages{0};
+  std::atomic<int> settled{0}, open{0}, pages{0}, error{0};
 };
 
 class MountTest : public testing::Test {
@@ -77,6 +79,17 @@ TEST_F(MountTest, ClosingTellsOfAnErrorBehindTheProgramsBack) {
   EXPECT_EQ(write(fd, "x", 1), 1);
   EXPECT_EQ(close(fd), -1);
   EXPECT_EQ(errno, EIO);
+}
+
+TEST_F(MountTest, ClosingTellsOfAnErrorOfTheOtherFace) {
+  const int fd = open(path("a").c_str(), O_CREAT | O_WRONLY, 0600);
+  EXPECT_EQ(beside.open, 1);
+  beside.error = ENOSPC;
+  EXPECT_EQ(fsync(fd), -1);
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_EQ(close(fd), 0);
+  for (int i = 0; i < 1000 && beside.open != 0; ++i) usleep(1000);
+  EXPECT_EQ(beside.open, 0);  // the kernel releases it behind close(2)
 }
 
 TEST_F(MountTest, SharedMappingsAreCoherentWithReadsAndWrites) {

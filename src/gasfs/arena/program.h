@@ -1,0 +1,55 @@
+// One program that writes through an arena, as the dispatcher sees it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "gasfs/arena/layout.h"
+#include "gasfs/arena/ring_reader.h"
+#include "gasfs/arena/tickets.h"
+
+namespace haichi::gasfs::arena {
+
+/// Not thread-safe: the service's mutex guards it.
+class Program {
+ public:
+  /// Makes the arena of the process `pid`, and what tells when that has ended.
+  static Result<std::unique_ptr<Program>> make(pid_t pid);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Readable when the process has ended.
+  int end_fd() const { return end_fd_; }
+  /// The arena, to be sent to the process; the caller's to close.
+  int release_memory_fd() { return std::exchange(memory_fd_, -1); }
+
+  /// The rings that the program has begun to use.
+  std::span<RingReader> rings();
+  /// What stands in a slot; null if nothing that is open.
+  Ticket* open_in(uint16_t slot) const;
+  void bind(uint16_t slot, std::shared_ptr<Ticket> ticket, bool through_kernel);
+  /// From now on the program's writes to this slot, or to all of this file, go through the kernel.
+  void send_through_kernel(uint16_t slot);
+  void send_through_kernel(Inode inode);
+  /// Takes nothing any more, and tells the program so.
+  void cut_off();
+  bool is_cut_off() const { return cut_off_; }
+
+ private:
+  Program(pid_t pid, int end_fd, int memory_fd, Arena& arena);
+
+  pid_t pid_;
+  int end_fd_;
+  int memory_fd_;
+  Arena& arena_;
+  bool cut_off_ = false;
+  std::vector<RingReader> rings_;
+  std::vector<std::shared_ptr<Ticket>> slots_;
+};
+
+}  // namespace haichi::gasfs::arena

@@ -1,0 +1,34 @@
+// What two faces of the same files must know of one another, so that the processes of a node see
+// one order of all that they do.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+
+#include "gasfs/files/node_files.h"
+
+namespace haichi::gasfs {
+
+/// A face that writes to the same files beside the mount; called from the mount's threads.
+class Beside {
+ public:
+  virtual ~Beside() = default;
+  /// Before each request: what programs have written by the other face is written to the files.
+  virtual void settle() = 0;
+  /// A file was opened on the mount, once for each forget().
+  virtual void opened(Inode inode) = 0;
+  /// A program that has the file open asks by ioctl(2) what lets it write by the other face. Fills
+  /// `reply` (gasfs/arena/attach.h); an errno value if it can't.
+  virtual int attach(Inode inode, Handle handle, std::span<char> reply) = 0;
+  /// The errno value with which something failed that was written to this handle by the other face
+  /// and that the files know nothing of; told once, 0 if there is none.
+  virtual int take_error(Handle handle) = 0;
+  /// The handle is about to be released.
+  virtual void forget(Inode inode, Handle handle) = 0;
+  /// The kernel keeps pages of this file, because a program has mapped it: only what goes through
+  /// the kernel is coherent with those, as long as the file is open.
+  virtual void mapped(Inode inode) = 0;
+};
+
+}  // namespace haichi::gasfs
