@@ -1,0 +1,288 @@
+#include "gasfs/client/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "gasfs/arena/attach.h"
+#include "generated/libc_real.h"
+
+namespace haichi::gasfs::client {
+namespace {
+
+constexpr size_t kMounts = 8;
+
+/// What goes with fork(2): a page that is zero in the child, which has no arena then.
+struct Process {
+  std::atomic<arena::Arena*> arena;
+  arena::Bell* bell;
+  pid_t pid;
+  uint32_t number;                   // of the arena, for what threads keep
+  std::atomic<uint64_t> free_rings;  // bits: rings that ended threads have left
+};
+
+struct ThreadRing {
+  arena::RingWriter writer;
+  uint32_t arena = 0;  // Process::number of the arena that it is in, 0 for none
+  uint32_t number = 0;
+  bool busy = false;
+};
+
+constinit std::mutex attaching;
+constinit std::atomic<Process*> process{nullptr};
+constinit uint32_t arenas = 0;       // how many this process has had
+constinit bool refused = false;      // there is no use in asking again
+constinit pthread_key_t thread_end;  // valid once `process` is set
+constinit __thread ThreadRing* own_ring [[gnu::tls_model("initial-exec")]] = nullptr;
+alignas(ThreadRing) constinit __thread std::byte own_ring_memory
+    [[gnu::tls_model("initial-exec")]][sizeof(ThreadRing)] = {};
+
+struct Mounts {
+  size_t count = 0;
+  uint64_t devices[kMounts] = {};
+};
+
+/// The devices of the folders that HAICHI_GASFS names, with colons between them.
+Mounts find_mounts() {
+  Mounts mounts;
+  const char* disabled = getenv("HAICHI_DISABLE");
+  const char* at = getenv("HAICHI_GASFS");
+  if (!at || (disabled && strcmp(disabled, "1") == 0)) return mounts;
+  while (*at != '\0' && mounts.count < kMounts) {
+    const size_t length = strcspn(at, ":");
+    char path[4096];
+    struct stat about;
+    if (length > 0 && length < sizeof path) {
+      memcpy(path, at, length);
+      path[length] = '\0';
+      if (stat(path, &about) == 0) mounts.devices[mounts.count++] = about.st_dev;
+    }
+    at += length + (at[length] == ':');
+  }
+  return mounts;
+}
+
+const Mounts& mounts() {
+  static const Mounts found = find_mounts();
+  return found;
+}
+
+/// The thread has ended: another one may have its ring.
+void leave_ring(void*) {
+  Process* const own = process.load(std::memory_order_acquire);
+  if (own_ring && own && own_ring->arena == own->number && !own_ring->busy) {
+    own->free_rings.fetch_or(uint64_t{1} << own_ring->number, std::memory_order_release);
+  }
+  own_ring = nullptr;
+}
+
+void after_fork_in_child() {
+  // Its page is zero. What is open is the parent's too, whose positions are in the kernel by now.
+  if (own_ring) own_ring->arena = 0;
+  refused = false;
+  new (&attaching) std::mutex;
+  for_each(0, kDescriptors, [](int, OpenFile& file) {
+    if (file.state.load() == OpenFile::attached) file.state.store(OpenFile::candidate);
+  });
+}
+
+/// Makes the page, and says what is to be done at fork and at a thread's end, once.
+Process* prepare() {
+  if (Process* const there = process.load(std::memory_order_acquire)) return there;
+  void* const page =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (madvise(page, 4096, MADV_WIPEONFORK) != 0 ||
+      pthread_key_create(&thread_end, leave_ring) != 0 ||
+      pthread_atfork(share_all, nullptr, after_fork_in_child) != 0) {
+    munmap(page, 4096);
+    return nullptr;
+  }
+  auto* const made = static_cast<Process*>(page);
+  process.store(made, std::memory_order_release);
+  return made;
+}
+
+/// Receives the answer to a Hello: the descriptors of arena and bell.
+bool receive(int socket, int (&fds)[2]) {
+  arena::Hello answer;
+  iovec part{&answer, sizeof answer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != ssize_t(sizeof answer)) return false;
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds)) {
+    return false;
+  }
+  memcpy(fds, CMSG_DATA(header), sizeof fds);
+  return answer.magic == arena::kMagic && answer.version == arena::kLayoutVersion;
+}
+
+/// Asks the dispatcher behind the socket for an arena. Nothing of it stays open here.
+bool get_arena(const char* path, int (&fds)[2]) {
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  memcpy(address.sun_path, path, strnlen(path, sizeof address.sun_path - 1));
+  const timeval patience{2, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const arena::Hello hello{arena::kMagic, arena::kLayoutVersion};
+  const bool good = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+                    send(fd, &hello, sizeof hello, MSG_NOSIGNAL) == ssize_t(sizeof hello) &&
+                    receive(fd, fds);
+  libc::real().close(fd);
+  return good;
+}
+
+/// Maps what the dispatcher gave; a child of fork has neither.
+template <class T>
+T* map(int fd) {
+  struct stat about;
+  if (fstat(fd, &about) != 0 || size_t(about.st_size) < sizeof(T)) return nullptr;
+  void* const at = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return nullptr;
+  madvise(at, sizeof(T), MADV_DONTFORK);
+  return static_cast<T*>(at);
+}
+
+bool connect_to(const char* socket) {
+  Process* const own = prepare();
+  if (!own) return false;
+  if (own->arena.load() != nullptr) return true;
+  int fds[2] = {-1, -1};
+  if (!get_arena(socket, fds)) return false;
+  auto* const memory = map<arena::Arena>(fds[0]);
+  auto* const bell = map<arena::Bell>(fds[1]);
+  libc::real().close(fds[0]);
+  libc::real().close(fds[1]);
+  if (!memory || !bell || memory->version != arena::kLayoutVersion) return false;
+  own->bell = bell;
+  own->pid = getpid();
+  own->number = ++arenas;
+  own->free_rings.store(0);
+  own->arena.store(memory, std::memory_order_release);
+  return true;
+}
+
+/// A program that may make no large files is told of it by the kernel.
+bool size_is_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// Which ring a thread that has none gets; kRings if all are used.
+size_t free_ring(Process& own, arena::Arena& memory) {
+  uint64_t left = own.free_rings.load(std::memory_order_acquire);
+  while (left != 0) {
+    const uint64_t one = left & -left;
+    if (own.free_rings.compare_exchange_weak(left, left & ~one))
+      return size_t(__builtin_ctzll(one));
+  }
+  if (memory.rings_used.load() >= arena::kRings) return arena::kRings;
+  return std::min<size_t>(memory.rings_used.fetch_add(1), arena::kRings);
+}
+
+/// Gives this thread a ring of the arena.
+[[gnu::noinline]] bool begin_ring(Process& own, arena::Arena& memory) {
+  const size_t number = free_ring(own, memory);
+  if (number >= arena::kRings) return false;
+  if (!own_ring) own_ring = new (own_ring_memory) ThreadRing;
+  own_ring->writer = arena::RingWriter(memory, number, *own.bell);
+  own_ring->number = uint32_t(number);
+  own_ring->arena = own.number;
+  pthread_setspecific(thread_end, own_ring);
+  return true;
+}
+
+bool put_binding(OpenFile& file, uint64_t ticket) {
+  arena::RingWriter* const ring = take_ring();
+  if (!ring) return false;
+  const arena::Record record{.slot = slot_of(file), .kind = arena::Kind::bind, .offset = ticket};
+  const bool put = ring->put(record, [](std::byte*) {});
+  done_with_ring();
+  return put;
+}
+
+}  // namespace
+
+bool any_mounts() { return mounts().count != 0; }
+
+bool is_ours(uint64_t device) {
+  for (size_t i = 0; i < mounts().count; ++i) {
+    if (mounts().devices[i] == device) return true;
+  }
+  return false;
+}
+
+arena::RingWriter* take_ring() {
+  Process* const own = process.load(std::memory_order_acquire);
+  if (!own) return nullptr;
+  arena::Arena* const memory = own->arena.load(std::memory_order_acquire);
+  if (!memory || memory->closed.load(std::memory_order_relaxed) != 0) return nullptr;
+  if (own_ring && own_ring->busy) return nullptr;
+  if (!own_ring || own_ring->arena != own->number) {
+    if (!begin_ring(*own, *memory)) return nullptr;
+  }
+  own_ring->busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return &own_ring->writer;
+}
+
+void done_with_ring() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  own_ring->busy = false;
+}
+
+bool is_through_kernel(const OpenFile& file) {
+  const Process* const own = process.load(std::memory_order_relaxed);
+  const arena::Arena* const memory = own ? own->arena.load(std::memory_order_relaxed) : nullptr;
+  return !memory || memory->slots[slot_of(file)].load(std::memory_order_acquire) != 0;
+}
+
+bool is_borrowed() {
+  const Process* const own = process.load(std::memory_order_acquire);
+  return own && own->pid != 0 && own->pid != getpid();
+}
+
+bool attach(OpenFile& file, int fd) {
+  const int before = errno;
+  const std::lock_guard lock(attaching);
+  if (file.state.load() != OpenFile::candidate) return file.state.load() == OpenFile::attached;
+  arena::Attachment attachment;
+  if (!refused && !size_is_limited() && ioctl(fd, arena::kAttach, &attachment) == 0 &&
+      attachment.magic == arena::kMagic && attachment.version == arena::kVersion) {
+    attachment.socket[sizeof attachment.socket - 1] = '\0';
+    if (connect_to(attachment.socket)) {
+      process.load()->arena.load()->slots[slot_of(file)].store(0);
+      if (put_binding(file, attachment.ticket)) {
+        file.state.store(OpenFile::attached, std::memory_order_release);
+        errno = before;
+        return true;
+      }
+    } else {
+      refused = true;
+    }
+  }
+  file.state.store(OpenFile::refused, std::memory_order_release);
+  errno = before;
+  return false;
+}
+
+}  // namespace haichi::gasfs::client

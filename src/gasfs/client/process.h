@@ -1,0 +1,32 @@
+// This process's arena, and its threads' rings in it.
+#pragma once
+
+#include "gasfs/arena/layout.h"
+#include "gasfs/arena/ring_writer.h"
+#include "gasfs/client/descriptors.h"
+
+namespace haichi::gasfs::client {
+
+/// Whether the file system of which a descriptor's device is this one is one of HAICHI_GASFS.
+bool is_ours(uint64_t device);
+/// Whether HAICHI_GASFS names any: false ends most of what there is to do at an open.
+bool any_mounts();
+
+/// Asks the mount for the file, and its dispatcher for an arena if this process has none yet, and
+/// puts the file's slot into a ring. True if the file is attached now; otherwise it is refused.
+bool attach(OpenFile& file, int fd);
+
+/// The ring of this thread; null if it has none, because the process has no arena (any more), as
+/// behind fork(2), or all rings are used. `busy` is set until done(): a signal handler that writes
+/// meanwhile gets null.
+arena::RingWriter* take_ring();
+void done_with_ring();
+
+/// Whether writes to the file go through the kernel because the dispatcher said so.
+bool is_through_kernel(const OpenFile& file);
+
+/// Whether this is a child of vfork(2), which has the memory of its parent and descriptors of its
+/// own.
+bool is_borrowed();
+
+}  // namespace haichi::gasfs::client
