@@ -515,6 +515,15 @@ def agreement(context: typer.Context) -> None:
     run_script("agreement", context.args)
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def faces(context: typer.Context) -> None:
+    """What mount and preload of the gather file system cost, beside tmpfs (bench/faces)."""
+    run_script("faces", context.args)
+
+
 def run_script(name: str, arguments: Sequence[str]) -> None:
     """Goes on as a measurement of `bench/` that has a command line of its own."""
     script = paths.ROOT / "bench" / name / "run.py"
