@@ -31,7 +31,7 @@ from haichi.predict.model import (
     Unknown,
 )
 from haichi.predict.sensitivity import COSTS
-from haichi.predict.stated import APART, FEW_LAUNCHES, base_of, misses, stated
+from haichi.predict.stated import APART, FEW_LAUNCHES, base_of, misses, stated, too_wide
 from haichi.predict.table import Lacking
 from haichi.record.handled import handles
 from haichi.record.read import Record, plain_name
@@ -193,6 +193,10 @@ def predict(
     lacking, why_not = not_told(changed, made)
     instead = "what makes that difference is not in its order of calls"
     why_not = why_not or misses(base, "by sequence", instead)
+    told = stated(made.interval, found, base)
+    why_not = why_not or too_wide(
+        told, "the machine was busy when its profile or the record was made; measure again"
+    )
     return Prediction(
         form="haichi.prediction/1",
         by="sequence",
@@ -202,7 +206,7 @@ def predict(
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=None if why_not else stated(made.interval, found, base),
+        program_s=None if why_not else told,
         why_not=printable(why_not) or None,
         recorded_s=was.wall_s,
         changed=list(changed.lines),

@@ -11,7 +11,7 @@ from haichi.predict.machine import FoundProfile
 from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown, interval
 from haichi.predict.sensitivity import of_rank
 from haichi.predict.span import NOTHING, Span
-from haichi.predict.stated import base_of, misses, stated
+from haichi.predict.stated import base_of, misses, stated, too_wide
 from haichi.predict.table import Lacking, RankNeed, Table
 from haichi.record.read import Record
 from haichi.record.sites import Named
@@ -77,7 +77,9 @@ def predict(
         base = base_of(was, interval(_of_slowest(_ranks(was, at_home, waited))))
     waiting = sum(each.waiting for each in ranks.values()) / view.seconds if view.seconds else 0.0
     lacking = unknown(view, table.sorted_lacking())
+    told = stated(interval(program), found, base)
     why_not = _why_not(view, lacking, waiting) or misses(base, "by table", INSTEAD)
+    why_not = why_not or too_wide(told, "a table tells no nearer; predict by sequence")
     in_mpi = {rank: line.mpi_s for rank, line in record.ranks.items()}
     return Prediction(
         form="haichi.prediction/1",
@@ -88,7 +90,7 @@ def predict(
         machine=found.profile.name,
         profile=printable(str(found.path)),
         same_machine=found.same,
-        program_s=None if why_not else stated(interval(program), found, base),
+        program_s=None if why_not else told,
         why_not=why_not or None,
         recorded_s=was.wall_s,
         changed=list(changed.lines),

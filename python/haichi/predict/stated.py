@@ -21,6 +21,7 @@ from haichi.report.units import format_seconds
 FEW_LAUNCHES = 3  # below, nothing tells how far launches are apart:
 APART = 0.10  # so much is allowed for that, each way
 MODEL = 0.02  # else what the engine itself errs by (docs/guide/predict-sequence.md, Against SMPI)
+WIDEST = 0.5  # of its middle, half of an interval: beyond, it tells nothing
 MISSES = 0.25  # of the time: who errs by more of the recorded run, tells nothing of another
 
 
@@ -80,3 +81,10 @@ def misses(base: Base | None, by: str, instead: str) -> str:
         f"{by} the run that was recorded takes {size}, and it took "
         f"{format_seconds(base.recorded_s - base.lost_s)}: {instead}"
     )
+
+
+def too_wide(made: Interval, instead: str) -> str:
+    """Why there is no figure, as it could be anything; empty if it is one."""
+    if made.high - made.low <= WIDEST * (made.high + made.low):
+        return ""
+    return f"it would be from {format_seconds(made.low)} to {format_seconds(made.high)}: {instead}"

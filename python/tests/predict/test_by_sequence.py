@@ -16,7 +16,7 @@ from haichi.predict.by_sequence import slower, with_ends
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval
-from haichi.predict.stated import APART, MODEL, Base, misses, stated
+from haichi.predict.stated import APART, MODEL, Base, misses, stated, too_wide
 from haichi.schema import schema_file
 from test_predict import SIGNATURE, line, machine
 from typer.testing import CliRunner
@@ -108,6 +108,9 @@ def test_another_run_errs_as_the_recorded_one_did() -> None:
     made = stated(Interval(low=5, high=10), found, base)
     assert (made.low, made.high) == pytest.approx((5 * (1 - MODEL), 12 * (1 + MODEL)))
     assert misses(base, "by table", "") == ""
+    assert too_wide(made, "") == ""
+    apart = too_wide(Interval(low=1, high=3.1), "so")
+    assert apart == "it would be from 1.00 s to 3.10 s: so"
     far = misses(Base(4.0, base.costs), "by table", "so")
     assert (
         far == "by table the run that was recorded takes 2.00 s to 3.00 s, and it took 4.00 s: so"
