@@ -80,7 +80,7 @@ def test_fftw(mpi: Mpi, tmp_path: Path, how: str) -> None:
     if not all(Path("/usr/include", each).exists() for each in ("fftw3.h", "fftw3-mpi.h")):
         pytest.skip("no FFTW with MPI: apt-get install libfftw3-dev libfftw3-mpi-dev")
     flags = ["-Wl,--no-as-needed", "-lfftw3_mpi", "-lfftw3", "-lm"]
-    program = mpi.compile(HERE / "fourier.c", *flags)
+    program = mpi.compile(HERE.parents[1] / "bench" / "patterns" / "fourier.c", *flags)
     stock = mpi.run(RANKS, [program, "16", "20"], check=True).stdout
     assert stock.endswith("error small\n")
     env = under_haichi(mpi, tmp_path, HAICHI_COLLECTIVES_ALGORITHM=how)

@@ -8,12 +8,13 @@ that keeps no sequence.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,14 +26,17 @@ from haichi.figures import record
 from haichi.figures.cases import program_of
 from haichi.figures.command import INVALID, Rate, choose, keep, one_line, progress_on_errors
 from haichi.figures.model import Claim
-from haichi.figures.places import Place, temporary_lab, temporary_machine
+from haichi.figures.places import temporary_lab, temporary_machine
 from haichi.figures.recorded_job import Jobs
 from haichi.predict import by_sequence, by_table
-from haichi.predict.changes import unchanged
-from haichi.predict.machine import profile_for
+from haichi.predict.changes import ROUND_ROBIN, Changed, Wish, change, unchanged
+from haichi.predict.machine import FoundProfile, profile_for
 from haichi.predict.model import Prediction
+from haichi.record.read import Record
 
-WHICH = "openmpi"  # the one that the distribution links its programs with
+MPIS = ("openmpi", "mpich")
+RANKS = 16  # in the lab
+AS_RECORDED = "as recorded"
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 TABLE, SEQUENCE = "table", "sequence"
 LEAST_INSIDE = 0.85
@@ -76,6 +80,11 @@ def _hdf5(which: mpi.Mpi, folder: Path) -> list[str]:
     return [str(program_of("h5write", which)), str(folder / "h5write.h5")]
 
 
+def _fftw(which: mpi.Mpi, folder: Path) -> list[str]:
+    """A transform of 64 cubed points by FFTW, there and back."""
+    return [str(program_of("fourier", which)), "64", "20"]
+
+
 def _pattern(words: str) -> Start:
     def start(which: mpi.Mpi, folder: Path) -> list[str]:
         now = f"{time.clock_gettime(time.CLOCK_MONOTONIC):.6f}"
@@ -84,15 +93,25 @@ def _pattern(words: str) -> Start:
     return start
 
 
-PROGRAMS: dict[str, Start] = {
-    "hpcc": _hpcc,
+# On one node jobs of a tenth of a second and more: shorter ones are begin and end alone.
+ON_A_NODE: dict[str, Start] = {
     "lammps": _lammps,
+    "fftw": _fftw,
     "hdf5": _hdf5,
-    "fft": _pattern("op=fft size=65536 calls=5"),
-    "halo": _pattern("op=halo size=16384 calls=20"),
-    "allreduce": _pattern("op=allreduce size=65536 calls=20"),
-    "alltoallv": _pattern("op=alltoallv size=8192 calls=10"),
+    "halo": _pattern("op=sendrecv size=65536 calls=200"),
+    "allreduce": _pattern("op=allreduce size=65536 calls=200"),
+    "alltoall": _pattern("op=alltoall size=65536 calls=200"),
+    "hpcc": _hpcc,
 }
+LONG = frozenset({"hpcc"})  # minutes for each run: where it is asked for
+IN_THE_LAB: dict[str, Start] = {
+    "halo": _pattern("op=sendrecv grid=open size=65536 calls=1"),
+    "graph": _pattern("op=graph size=65536 calls=1"),
+    "allreduce": _pattern("op=allreduce size=65536 calls=2"),
+}
+NODE, LAB = "node", "lab"
+WHERE = {NODE: ON_A_NODE, LAB: IN_THE_LAB}
+ONLY_OPEN_MPI = frozenset({"hpcc", "lammps", "fftw"})  # the distribution links them with it
 
 
 def _installed(name: str) -> str:
@@ -107,7 +126,9 @@ class Case:
     """A program at a place; seconds."""
 
     where: str
+    mpi: str
     program: str
+    run: str  # AS_RECORDED, or what is different
     recorded: float
     predicted: dict[str, tuple[float, float] | None]  # by TABLE and SEQUENCE; None: no figure
     why_not: dict[str, str]
@@ -124,32 +145,58 @@ class Case:
         return (span[1] - span[0]) / (span[1] + span[0]) if span else None
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What of it, and how much."""
+
+    only: Sequence[str]
+    runs: int
+    seconds: float
+    rate: str
+    ends: float
+    """On the clock: no program is begun later."""
+
+
 def command(
-    only: Annotated[list[str] | None, typer.Option("--only", help="A program; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", help="A program; repeatable. hpcc takes minutes, and is run only so."
+        ),
+    ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", help="lab (4 nodes of 4 ranks, root) or node (2 ranks)."),
+        typer.Option("--where", help="lab (16 ranks, root) or node (2 ranks); repeatable."),
+    ] = None,
+    which: Annotated[
+        list[str] | None, typer.Option("--mpi", help="openmpi or mpich; repeatable.")
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Of each program, behind the record.")] = 5,
     seconds: Annotated[float, typer.Option(min=1, help="Of measuring for each program.")] = 60,
-    rate: Rate = "100mbit",
+    minutes: Annotated[
+        float, typer.Option(min=1, help="No program is begun when these are over.")
+    ] = 15,
+    rate: Rate = "50mbit",
     out: Annotated[Path | None, typer.Option(help="The JSON file to write.")] = None,
 ) -> None:
-    """Programs recorded once and predicted, beside what further runs of them take."""
+    """Programs recorded once and predicted, beside what further runs of them take: as they were
+    recorded, with ranks placed otherwise, and on 8 nodes of 2 by these nodes' profile."""
     cases: list[Case] = []
+    ends = time.monotonic() + 60 * minutes
     with one_line():
-        names = choose("--only", only, PROGRAMS)
-        library = mpi.find(WHICH)
-        for place_name in choose("--where", where, ("node", "lab")):
-            if place_name == "lab":
-                with temporary_lab(4, rate) as lab:
-                    cases += _at(lab, place_name, library, 16, names, runs, seconds)
-            else:
-                with temporary_machine() as here:
-                    cases += _at(here, place_name, library, 2, names, runs, seconds)
+        known = dict.fromkeys(name for programs in WHERE.values() for name in programs)
+        names = choose("--only", only, known)
+        asked = Asked([n for n in names if only or n not in LONG], runs, seconds, rate, ends)
+        for place in choose("--where", where, WHERE):
+            for library in map(mpi.find, choose("--mpi", which, MPIS)):
+                # MPICH spins: with more ranks than cores there is nothing else to see.
+                if place == LAB and library.family == "openmpi":
+                    cases += _in_the_lab(library, asked)
+                elif place == NODE:
+                    cases += _on_a_node(library, asked)
     console = record.console()
-    console.print(_table(cases, library))
-    console.print(f"load {record.load():.1f} at the end")
+    console.print(_table(cases))
+    console.print(f"load {record.load():.1f} at the end, {os.cpu_count()} cores")
     claims = _claims(cases)
     record.print_claims(console, claims)
     keep({"cases": [asdict(each) for each in cases]}, out, "predict-runs")
@@ -157,58 +204,117 @@ def command(
         raise typer.Exit(INVALID)
 
 
-def _at(
-    place: Place,
-    where: str,
-    library: mpi.Mpi,
-    ranks: int,
-    names: Sequence[str],
-    runs: int,
-    seconds: float,
-) -> list[Case]:
-    progress = progress_on_errors()
+def _wanted(where: str, library: mpi.Mpi, asked: Asked) -> Iterator[tuple[str, Start]]:
+    """Programs, as long as there is time."""
+    for name, start in WHERE[where].items():
+        if name not in asked.only or (library.family != "openmpi" and name in ONLY_OPEN_MPI):
+            continue
+        if time.monotonic() > asked.ends:
+            progress_on_errors()(f"{where}, {library.name}: {name} is left out, as time is over")
+            continue
+        yield name, start
+
+
+def _on_a_node(library: mpi.Mpi, asked: Asked) -> list[Case]:
     cases = []
-    for name in names:
-        folder = place.shared / name
-        folder.mkdir()
-        progress(f"{where}: {name} is recorded")
-        jobs, file = Jobs(place, library, ranks), folder / "record.jsonl"
-        first = jobs.record(PROGRAMS[name](library, folder), file, sequence=True)
-        progress(f"{where}: what {name} needs is measured")
-        profile = jobs.profile([first], folder, seconds)
-        found = profile_for(first, profile)
+    with temporary_machine() as here:
+        for name, start in _wanted(NODE, library, asked):
+            trial = Trial(NODE, name, start, Jobs(here, library, 2), here.shared / name, asked)
+            first = trial.record()
+            home = profile_for(first, trial.measure([first]))
+            cases.append(trial.held(AS_RECORDED, unchanged(first), home))
+    return cases
+
+
+def _in_the_lab(library: mpi.Mpi, asked: Asked) -> list[Case]:
+    """As recorded on 4 nodes of 4, dealt out there, and on 8 nodes of 2 by their profile."""
+    cases = []
+    with temporary_lab(4, asked.rate) as four, temporary_lab(8, asked.rate) as eight:
+        for name, start in _wanted(LAB, library, asked):
+            trial = Trial(LAB, name, start, Jobs(four, library, RANKS), four.shared / name, asked)
+            first = trial.record()
+            dealt = change(first, Wish(placement=ROUND_ROBIN))
+            home = profile_for(first, trial.measure([first, dealt.record]))
+            cases.append(trial.held(AS_RECORDED, unchanged(first), home))
+            other = replace(trial, jobs=Jobs(replace(four, mapping="RR"), library, RANKS))
+            cases.append(other.held("dealt out", dealt, home))
+            wide = replace(trial, jobs=Jobs(eight, library, RANKS), folder=eight.shared / name)
+            taskmap = four.shared / name / "8x2.json"
+            taskmap.write_text('{"version":1,"map":[[0,8,2,1]]}')
+            there = change(first, Wish(placement=str(taskmap)))
+            found = profile_for(there.record, wide.measure([there.record]))
+            # Its nodes are others, whatever they are called.
+            found = replace(found, same=False, difference="8 nodes of 2 ranks")
+            cases.append(wide.held("8 nodes of 2", there, found, home))
+    return cases
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A program at a place."""
+
+    where: str
+    name: str
+    start: Start
+    jobs: Jobs
+    folder: Path
+    asked: Asked
+
+    def record(self) -> Record:
+        """Its first run."""
+        self.folder.mkdir()
+        self._say("is recorded")
+        return self._run("first.jsonl", sequence=True)
+
+    def measure(self, needed: Sequence[Record]) -> Path:
+        """The profile of what it needs here."""
+        self.folder.mkdir(exist_ok=True)
+        self._say("what it needs is measured")
+        return self.jobs.profile(needed, self.folder, self.asked.seconds)
+
+    def held(
+        self, run: str, changed: Changed, found: FoundProfile, own: FoundProfile | None = None
+    ) -> Case:
+        """What is predicted, and then runs."""
         made = {
-            TABLE: by_table.predict(unchanged(first), found),
-            SEQUENCE: by_sequence.predict(unchanged(first), found),
+            TABLE: by_table.predict(changed, found, own=own),
+            SEQUENCE: by_sequence.predict(changed, found, own=own),
         }
         case = Case(
-            where,
-            name,
-            first.wall_s,
+            self.where,
+            self.jobs.library.name,
+            self.name,
+            run,
+            changed.was.wall_s,
             {by: _span(each) for by, each in made.items()},
             {by: each.why_not for by, each in made.items() if each.why_not},
         )
-        for number in range(runs):
-            progress(f"{where}: {name}, run {number + 1} of {runs}")
-            again = jobs.record(PROGRAMS[name](library, folder), file, sequence=False)
-            case.measured.append(again.wall_s)
-        cases.append(case)
-    return cases
+        self._say(f"{self.asked.runs} runs, {run}")
+        for _ in range(self.asked.runs):
+            case.measured.append(self._run("again.jsonl", sequence=False).wall_s)
+        return case
+
+    def _run(self, name: str, *, sequence: bool) -> Record:
+        argv = self.start(self.jobs.library, self.folder)
+        return self.jobs.record(argv, self.folder / name, sequence=sequence)
+
+    def _say(self, what: str) -> None:
+        progress_on_errors()(f"{self.where}, {self.jobs.library.name}, {self.name}: {what}")
 
 
 def _span(made: Prediction) -> tuple[float, float] | None:
     return (made.program_s.low, made.program_s.high) if made.program_s else None
 
 
-def _table(cases: Sequence[Case], library: mpi.Mpi) -> Table:
-    table = Table(title=f"{library.label}: seconds from MPI_Init to MPI_Finalize")
-    for title in ("where", "program", "recorded", f"by {TABLE}", f"by {SEQUENCE}", "measured"):
+def _table(cases: Sequence[Case]) -> Table:
+    table = Table(title="Seconds from MPI_Init to MPI_Finalize")
+    for title in ("where", "program", "run", f"by {TABLE}", f"by {SEQUENCE}", "measured"):
         table.add_column(title)
     for case in cases:
         table.add_row(
-            case.where,
+            f"{case.where}, {case.mpi}",
             case.program,
-            f"{case.recorded:.3f}",
+            f"{case.run} ({case.recorded:.3f} recorded)",
             *(_told(case, by) for by in (TABLE, SEQUENCE)),
             f"{min(case.measured):.3f} to {max(case.measured):.3f}, "
             f"median {statistics.median(case.measured):.3f}",
