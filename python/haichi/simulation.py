@@ -37,8 +37,10 @@ class Machine(Form):
     )
     network: str = Field(
         "crossbar",
-        description="`crossbar`, `fattree:N:T` (N nodes a switch, N/T links up), `torus:AxBx...` "
-        "or `mesh:AxBx...`.",
+        description="`crossbar`, `fattree:N:T` (N nodes a switch, N/T links up), "
+        "`torus:AxBx...`, `mesh:AxBx...`, `dragonfly:P:A:H[:G]` (P nodes a router, A routers a "
+        "group, H links of each to other groups, G groups) or `dragonfly+:P:L:S:H[:G]` (L leaves, "
+        "S spines a group); a fat tree and the last two may end in `:adaptive`.",
     )
     seats: list[NonNegativeInt] = Field(
         default_factory=list,

@@ -125,7 +125,8 @@ TEST(AllToAll, FiniteBuffersOfATorusNeverLockUp) {
   Machine machine;
   machine.buffer_bytes = 1024;
   const Placement placement = placement::block(40, 1);
-  for (const char* network : {"torus:8x5", "torus:40", "mesh:8x5", "fattree:8:4", "crossbar"}) {
+  for (const char* network : {"torus:8x5", "torus:40", "mesh:8x5", "fattree:8:4", "crossbar",
+                              "dragonfly:2:4:2:5:adaptive", "dragonfly+:2:4:2:2:adaptive"}) {
     machine.network = network;
     for (const IssueOrder order : {IssueOrder::rank, IssueOrder::nd_rank_shift})
       for (const int64_t bytes : {100, 1024, 40000}) {
@@ -133,6 +134,39 @@ TEST(AllToAll, FiniteBuffersOfATorusNeverLockUp) {
         EXPECT_EQ(outcome.messages, 40 * 39) << network << ' ' << bytes;
       }
   }
+}
+
+// All nodes of a group send to the next one, to which they have one link.
+TEST(AllToAll, ADragonflyThatAdaptsGoesRoundACrowd) {
+  const Placement placement = placement::block(72, 1);
+  Machine machine;
+  const auto worst = [&](const char* network) {
+    machine.network = network;
+    const auto job = shift({placement, machine, {.bytes = 1 << 20, .distance = 8}});
+    std::vector<plan::Schedule*> schedules;
+    for (const auto& each : job->schedules) schedules.push_back(each.get());
+    return summarize(*sim::simulate(placement, machine, schedules)).worst;
+  };
+  EXPECT_GT(worst("dragonfly:2:4:2"), 1.5 * worst("dragonfly:2:4:2:adaptive"));
+}
+
+// Messages of different sizes between the same ranks, on ways that change: each is received by the
+// receive that it was sent for, or the run would fail.
+TEST(AllToAll, OnWaysThatChangeNoMessageOvertakesAnother) {
+  const Placement placement = placement::block(18, 1);
+  Machine machine;
+  machine.network = "dragonfly:1:2:4:adaptive";
+  machine.eager_bytes = 8000;
+  for (const char* algorithm : {"bruck(2)", "node_aware(1)", "ring_light_barrier"})
+    for (const double buffer : {0.0, 5000.0}) {
+      machine.buffer_bytes = buffer;
+      const auto job = all_to_all({placement, machine, {.bytes = 3000, .algorithm = algorithm}});
+      ASSERT_TRUE(job);
+      std::vector<plan::Schedule*> schedules;
+      for (const auto& each : job->schedules) schedules.push_back(each.get());
+      const auto outcome = sim::simulate(placement, machine, schedules, {.noise = 0.2});
+      EXPECT_TRUE(outcome) << algorithm << ' ' << outcome.error().text;
+    }
 }
 
 // Rank order sends all nodes to one, and full buffers before its port keep others waiting.
@@ -173,7 +207,9 @@ TEST(AllToAll, TheSameSeedIsTheSameRun) {
 
 TEST(AllToAll, UnequalNodesAndEveryNetwork) {
   const Placement placement(std::vector<int>{0, 0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5});
-  for (const char* network : {"crossbar", "fattree:2:2", "torus:3x2", "mesh:2x3", "torus:6"})
+  for (const char* network :
+       {"crossbar", "fattree:2:2", "torus:3x2", "mesh:2x3", "torus:6", "fattree:2:1:adaptive",
+        "dragonfly:1:2:1:adaptive", "dragonfly+:1:1:2:3:adaptive"})
     for (const int64_t bytes : {0, 1, 5000, 70000})
       for (const int window : {0, 1, 3}) {
         Machine machine;

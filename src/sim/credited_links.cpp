@@ -95,12 +95,4 @@ void CreditedLinks::give_room(uint32_t at, int64_t bytes) {
   }
 }
 
-Time CreditedLinks::backlog(int link) const {
-  Time wait = std::max<Time>(0, free_[size_t(link)] - clock_.now());
-  for (int lane = 0; lane < lanes_each_; ++lane)
-    for (const Waiting& each : lanes_[size_t(link * lanes_each_ + lane)].queue)
-      wait += transfer_time(size_of(each.packet), network_.links()[size_t(link)].gbs);
-  return wait;
-}
-
 }  // namespace haichi::sim

@@ -40,8 +40,6 @@ class CreditedLinks {
   Time next_time() const { return events_.top().time; }
   /// Handles the event at next_time(). Returns what has come to its node by it, or `left`.
   std::optional<Packet> handle_event();
-  /// What a packet that comes before the link now has to wait for there.
-  Time backlog(int link) const;
 
  private:
   struct Waiting {

@@ -140,8 +140,10 @@ Status Messages::arrive(const Packet& packet) {
     answer(packet, Packet::Kind::done, done);
     return {};
   }
+  // What it remembers of an eager message is its sender's alone.
+  const int32_t value = is_eager ? kEager : packet.rendezvous;
   const auto posted =
-      matching_.offer(r, packet.source, Matching::Side::message, {packet.bytes, packet.rendezvous});
+      matching_.offer(r, packet.source, Matching::Side::message, {packet.bytes, value});
   if (posted && posted->bytes != packet.bytes)
     return mismatch(packet.source, packet.bytes, r, posted->bytes);
   if (posted && is_eager) complete(packet, posted->value, done);

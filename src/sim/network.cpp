@@ -3,9 +3,11 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "topology/dragonfly.h"
 #include "topology/shape.h"
 
 namespace haichi::sim {
@@ -30,14 +32,34 @@ class FatTree : public Network {
         seats_(std::move(seats)),
         per_switch_(shape.per_switch),
         ups_(shape.ups),
+        adaptive_(shape.adaptive),
         switches_(*std::max_element(seats_.begin(), seats_.end()) / per_switch_ + 1) {
     const Link link{machine.link_gbs, from_nanoseconds(machine.hop_ns)};
     links_.resize(links_.size() + 2 * size_t(switches_) * size_t(ups_), link);
   }
 
+  // A way is a link up, counted from 1, and the one down of the same number.
+  bool adapts() const override { return adaptive_; }
+  uint16_t choose(int from, int to, const Congestion& congestion, uint64_t) const override {
+    const int source = seats_[size_t(from)] / per_switch_,
+              target = seats_[size_t(to)] / per_switch_;
+    if (source == target) return 0;
+    int best = seats_[size_t(to)] % ups_;
+    Time least = std::numeric_limits<Time>::max();
+    for (int i = 0; i < std::min(ups_, int{UINT16_MAX}); ++i) {
+      const int way = (seats_[size_t(to)] + i) % ups_;
+      const Time wait = std::max(congestion.before(up(source, way)),
+                                 congestion.before(up(switches_ + target, way)));
+      if (wait < least) best = way;
+      least = std::min(least, wait);
+    }
+    return uint16_t(best + 1);
+  }
+
  private:
-  int route(int link, int node, uint16_t) const override {
-    const int target = seats_[size_t(node)] / per_switch_, way = seats_[size_t(node)] % ups_;
+  int route(int link, int node, uint16_t chosen) const override {
+    const int target = seats_[size_t(node)] / per_switch_;
+    const int way = chosen > 0 ? chosen - 1 : seats_[size_t(node)] % ups_;
     if (link < nodes_) {
       const int from = seats_[size_t(link)] / per_switch_;
       return from == target ? port_in(node) : up(from, way);
@@ -48,7 +70,9 @@ class FatTree : public Network {
   int up(int at, int way) const { return 2 * nodes_ + at * ups_ + way; }
 
   Seats seats_;
-  int per_switch_, ups_, switches_;
+  int per_switch_, ups_;
+  bool adaptive_;
+  int switches_;
 };
 
 // After the ports: for each place of the box and each dimension the link up, then the link down.
@@ -113,6 +137,66 @@ class Box : public Network {
   bool torus_;
 };
 
+// After the ports: the links of topology/dragonfly.h.
+class Dragonfly : public Network {
+ public:
+  Dragonfly(const Machine& machine, Seats seats, const topology::Shape& shape)
+      : Network(machine, int(seats.size())),
+        seats_(std::move(seats)),
+        adaptive_(shape.adaptive),
+        links_between_(shape) {
+    const Link link{machine.link_gbs, from_nanoseconds(machine.hop_ns)};
+    links_.resize(links_.size() + size_t(links_between_.links()), link);
+  }
+
+  // Between groups the lane is the number of the group on the way, from 0.
+  int lanes() const override { return 3; }
+  int lane(int lane, int from, int to) const override {
+    if (from < 2 * nodes_ || to < 2 * nodes_) return 0;
+    return lane + (links_between_.is_global(from - 2 * nodes_) ? 1 : 0);
+  }
+
+  // A way is a group to go to first, counted from 1 (L. Valiant, SIAM J. Comput. 11(2), 1982). Two
+  // are drawn, and one is taken if what is under way over the links of its way is less, with the
+  // latency of its links, than on the shortest way (UGAL-G of Kim et al.).
+  bool adapts() const override { return adaptive_; }
+  uint16_t choose(int from, int to, const Congestion& congestion, uint64_t draw) const override {
+    const int groups = links_between_.groups();
+    const int source = links_between_.group_of(seats_[size_t(from)]);
+    const int target = links_between_.group_of(seats_[size_t(to)]);
+    if (source == target) return 0;
+    uint16_t best = 0;
+    Time least = time_of(from, to, 0, congestion);
+    for (const uint64_t each : {draw & UINT32_MAX, draw >> 32}) {
+      const int via = int(each % uint64_t(groups));
+      if (via == source || via == target || via >= UINT16_MAX) continue;
+      const auto way = uint16_t(via + 1);
+      const Time time = time_of(from, to, way, congestion);
+      if (time < least) best = way;
+      least = std::min(least, time);
+    }
+    return best;
+  }
+
+ private:
+  int route(int link, int node, uint16_t way) const override {
+    const int router = link < nodes_ ? links_between_.router_of(seats_[size_t(link)])
+                                     : links_between_.end(link - 2 * nodes_);
+    const int next = links_between_.next(router, seats_[size_t(node)], int{way} - 1);
+    return next < 0 ? port_in(node) : 2 * nodes_ + next;
+  }
+  Time time_of(int from, int to, uint16_t way, const Congestion& congestion) const {
+    Time time = 0;
+    for (int link = next(port_out(from), to, way); link != port_in(to); link = next(link, to, way))
+      time += congestion.before(link) + links_[size_t(link)].latency;
+    return time;
+  }
+
+  Seats seats_;
+  bool adaptive_;
+  topology::Dragonfly links_between_;
+};
+
 Result<Seats> seats_of(const Machine& machine, int nodes, int64_t places) {
   if (places < nodes)
     return fail(EINVAL, "{} has {} places for {} nodes", machine.network, places, nodes);
@@ -152,6 +236,8 @@ Result<std::unique_ptr<Network>> make_network(const Machine& machine, int nodes)
       return std::make_unique<Crossbar>(machine, nodes);
     case topology::Shape::Kind::fat_tree:
       return std::make_unique<FatTree>(machine, *std::move(seats), *shape);
+    case topology::Shape::Kind::dragonfly:
+      return std::make_unique<Dragonfly>(machine, *std::move(seats), *shape);
     case topology::Shape::Kind::mesh:
     case topology::Shape::Kind::torus:
       break;

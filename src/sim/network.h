@@ -32,7 +32,7 @@ class Network {
     return link == port_in(node) ? -1 : route(link, node, way);
   }
 
-  /// How long what comes now waits before a link.
+  /// How long a link needs for what is under way over it.
   class Congestion {
    public:
     virtual Time before(int link) const = 0;

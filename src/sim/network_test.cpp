@@ -93,6 +93,66 @@ TEST(Network, EveryWayOfABoxIsAShortestOne) {
   }
 }
 
+TEST(Network, ADragonflyTakesOneLinkBetweenGroups) {
+  const auto net = network("dragonfly:2:4:2", 72);  // 9 groups of 4 routers of 2 nodes
+  EXPECT_EQ(hops(*net, 0, 1), 0u);                  // one router
+  EXPECT_EQ(hops(*net, 0, 7), 1u);                  // one group
+  for (int from = 0; from < 72; ++from)
+    for (int to = 0; to < 72; ++to) {
+      ASSERT_LE(hops(*net, from, to), from / 8 == to / 8 ? 1u : 3u);
+      ASSERT_GE(hops(*net, from, to), from / 8 == to / 8 ? 0u : 1u);
+    }
+  const auto plus = network("dragonfly+:2:3:2:2", 30);  // 5 groups of 3 leaves and 2 spines
+  for (int from = 0; from < 30; ++from)
+    for (int to = 0; to < 30; ++to)
+      ASSERT_EQ(hops(*plus, from, to), from / 2 == to / 2 ? 0u : from / 6 == to / 6 ? 2u : 3u);
+}
+
+// Every way that may be chosen comes to its end, over each link once, by at most two links between
+// groups; no lane is entered behind a higher one.
+TEST(Network, EveryWayOfADragonflyComesToItsEnd) {
+  for (const char* text : {"dragonfly:2:4:2:adaptive", "dragonfly+:2:3:2:2:5:adaptive"}) {
+    const auto net = network(text, 30);
+    EXPECT_TRUE(net->adapts());
+    for (int from = 0; from < 30; ++from)
+      for (int to = 0; to < 30; ++to)
+        for (uint16_t chosen = 0; chosen < 6; ++chosen) {
+          std::set<int> seen;
+          int lane = 0, link = net->port_out(from);
+          while (link != net->port_in(to)) {
+            const int next = net->next(link, to, chosen), then = net->lane(lane, link, next);
+            ASSERT_TRUE(seen.insert(next).second) << text << ' ' << from << ' ' << to;
+            ASSERT_GE(then, next == net->port_in(to) ? 0 : lane);
+            ASSERT_LT(then, net->lanes());
+            lane = then;
+            link = next;
+          }
+        }
+  }
+}
+
+// All of group 0 send to group 1, which have one link: by it, the others stand idle.
+TEST(Network, ADragonflyThatAdaptsGoesRoundACrowd) {
+  class Crowd : public Network::Congestion {
+   public:
+    explicit Crowd(int full) : full_(full) {}
+    Time before(int link) const override { return link == full_ ? 1000 * kNanosecond : 0; }
+
+   private:
+    int full_;
+  };
+  const auto net = network("dragonfly:2:4:2:adaptive", 72);
+  const Crowd crowd(way(*net, 0, 8).front());
+  int round = 0;
+  for (uint64_t draw = 0; draw < 64; ++draw) {
+    const uint64_t two = draw << 32 | (draw + 3);
+    round += net->choose(0, 8, crowd, two) > 0 ? 1 : 0;
+    EXPECT_EQ(net->choose(0, 8, Crowd(-1), two), 0);  // nobody is before the shortest way
+    EXPECT_EQ(net->choose(0, 7, crowd, two), 0);      // inside the group
+  }
+  EXPECT_GT(round, 32);
+}
+
 TEST(Network, AJobMayHaveAnyPartOfIt) {
   const auto torus = network("torus:8", 3, {7, 1, 3});
   EXPECT_EQ(hops(*torus, 0, 1), 2u);  // round the end
@@ -111,7 +171,8 @@ TEST(Network, AJobMayHaveAnyPartOfIt) {
 TEST(Network, LoadsAreThoseOfWalkingEveryWay) {
   test::Random random(11);
   for (const char* text : {"mesh:7", "torus:7", "torus:8", "mesh:4x3x2", "torus:4x5x3",
-                           "torus:3x2x2x2x3x2", "fattree:4:2", "fattree:3:1"})
+                           "torus:3x2x2x2x3x2", "fattree:4:2", "fattree:3:1", "dragonfly:2:4:2",
+                           "dragonfly:3:2:2:2", "dragonfly+:2:3:2:2", "dragonfly+:2:2:3:3:4"})
     for (int round = 0; round < 40; ++round) {
       const auto shape = *topology::parse_shape(text);
       std::vector<int> seats(size_t(std::min<int64_t>(shape.places(), 20)));

@@ -261,6 +261,16 @@ TEST(Simulator, AFullBufferBlocksWhatIsBehindIt) {
   EXPECT_EQ(finish(placement::block(4, 1), machine, steps), (Times{1000, 1100, 1950, 1150}));
 }
 
+TEST(Simulator, AMessageThatComesBeforeItsReceiveFromABuffer) {
+  Machine machine = plain();
+  machine.buffer_bytes = 1000;
+  machine.copy_gbs = 1;
+  const Step late{.kind = Step::Kind::copy, .from = {0, 0, 5000}, .to = {1, 0, 5000}};
+  // As in AMessageThatComesBeforeItsReceive.
+  EXPECT_EQ(finish(placement::block(2, 1), machine, {{send(1, 500)}, {late, receive(0, 500)}}),
+            (Times{1100, 5560}));
+}
+
 TEST(Simulator, AWindowWaitsForWhatABufferHoldsBack) {
   Machine machine = plain();
   machine.latency_ns = 0;

@@ -15,13 +15,17 @@ Wires::Wires(const Network& network, const placement::Placement& placement, cons
       asking_(machine.rendezvous_words >= 1 ? 1 : 0),
       seed_(mixed(seed + 2)),
       queues_(machine.buffer_bytes > 0 ? 0 : network.links().size()),
-      free_(network.links().size()) {
+      free_(network.links().size()),
+      under_way_(network.adapts() ? network.links().size() : 0) {
   if (machine.buffer_bytes > 0)
     credited_.emplace(network, placement, int64_t(machine.buffer_bytes), word_, free_, clock);
 }
 
 std::optional<Time> Wires::send(Packet packet) {
-  if (network_.adapts()) packet.way = way_for(packet);
+  if (network_.adapts()) {
+    packet.way = way_for(packet);
+    note_under_way(packet, 1);
+  }
   if (!credited_)
     return cross(network_.port_out(placement_.node_of(packet.from())), packet, clock_.now());
   credited_->send(packet);
@@ -84,11 +88,6 @@ Time Wires::ask(int link, Packet packet) {
   return clock_.now();
 }
 
-Time Wires::before(int link) const {
-  if (credited_) return credited_->backlog(link);
-  return std::max<Time>(0, free_[size_t(link)] - clock_.now());
-}
-
 uint16_t Wires::way_for(const Packet& packet) {
   Way& way = ways_[pair_of(packet)];
   if (way.packets++ == 0)
@@ -97,8 +96,17 @@ uint16_t Wires::way_for(const Packet& packet) {
   return way.way;
 }
 
+void Wires::note_under_way(const Packet& packet, int sign) {
+  const int to = placement_.node_of(packet.to());
+  for (int link = network_.port_out(placement_.node_of(packet.from())); link >= 0;
+       link = network_.next(link, to, packet.way))
+    under_way_[size_t(link)] +=
+        sign * transfer_time(size_of(packet), network_.links()[size_t(link)].gbs);
+}
+
 void Wires::note_arrival(const Packet& packet) {
   if (!network_.adapts()) return;
+  note_under_way(packet, -1);
   const auto at = ways_.find(pair_of(packet));
   if (--at->second.packets == 0) ways_.erase(at);
 }

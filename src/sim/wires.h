@@ -52,8 +52,9 @@ class Wires : private Network::Congestion {
     return uint64_t(uint32_t(packet.from())) << 32 | uint32_t(packet.to());
   }
 
-  Time before(int link) const override;
+  Time before(int link) const override { return under_way_[size_t(link)]; }
   uint16_t way_for(const Packet& packet);
+  void note_under_way(const Packet& packet, int sign);
   void note_arrival(const Packet& packet);
   int64_t size_of(const Packet& packet) const { return packet.has_bytes() ? packet.bytes : word_; }
   Time cross(int link, Packet packet, Time tail);
@@ -70,7 +71,10 @@ class Wires : private Network::Congestion {
   std::vector<std::deque<Packet>> queues_;  // what is before each link or on it, by time
   std::vector<Time> free_;                  // when each link is
   std::optional<CreditedLinks> credited_;
-  std::unordered_map<uint64_t, Way> ways_;  // of a network that adapts
+  // Of a network that adapts: the ways that were chosen, and what each link has to do for packets
+  // that are under way over it.
+  std::unordered_map<uint64_t, Way> ways_;
+  std::vector<Time> under_way_;
 };
 
 }  // namespace haichi::sim

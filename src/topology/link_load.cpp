@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace haichi::topology {
@@ -85,6 +86,7 @@ int64_t most_running(std::vector<int64_t>& starts, int line, int stride, int ext
 
 LinkLoads::LinkLoads(const Shape& shape, std::span<const int> places)
     : shape_(shape), places_(places.begin(), places.end()) {
+  if (shape_.kind == Shape::Kind::dragonfly) dragonfly_.emplace(shape_);
   strides_.resize(dimensions());
   int stride = 1;
   for (size_t d = dimensions(); d-- > 0; stride *= shape_.extents[d]) strides_[d] = stride;
@@ -97,6 +99,7 @@ LinkLoads::LinkLoads(const Shape& shape, std::span<const int> places)
 
 int64_t LinkLoads::uniform(std::span<const int64_t> weights) const {
   if (shape_.kind == Shape::Kind::fat_tree) return uniform_in_tree(weights);
+  if (dragonfly_) return uniform_in_dragonfly(weights);
   int64_t most = 0;
   for (size_t d = 0; d < dimensions(); ++d) most = std::max(most, uniform_along(d, weights));
   return most;
@@ -156,10 +159,40 @@ int64_t LinkLoads::uniform_in_tree(std::span<const int64_t> weights) const {
 
 PathLoad LinkLoads::of(std::span<const Flow> flows) {
   if (shape_.kind == Shape::Kind::fat_tree) return in_tree(flows);
+  if (dragonfly_) return in_dragonfly(flows);
   PathLoad load;
   for (size_t d = 0; d < dimensions(); ++d)
     load.messages = std::max(load.messages, along(d, flows));
   for (const Flow& flow : flows) load.hops = std::max(load.hops, hops(flow));
+  return load;
+}
+
+// What goes over a link depends on the router that it comes from, not on the node, so that sources
+// are counted by routers.
+int64_t LinkLoads::uniform_in_dragonfly(std::span<const int64_t> weights) const {
+  std::map<int, int64_t> sources;
+  for (size_t node = 0; node < places_.size(); ++node)
+    sources[dragonfly_->router_of(places_[node])] += weights[node];
+  Counts links(size_t(dragonfly_->links()));
+  for (const auto& [router, weight] : sources)
+    for (size_t node = 0; node < places_.size(); ++node)
+      for (int at = router, link; (link = dragonfly_->next(at, places_[node], -1)) >= 0;
+           at = dragonfly_->end(link))
+        links[size_t(link)] += weight * weights[node];
+  return links.empty() ? 0 : *std::max_element(links.begin(), links.end());
+}
+
+PathLoad LinkLoads::in_dragonfly(std::span<const Flow> flows) const {
+  Counts links(size_t(dragonfly_->links()));
+  PathLoad load;
+  for (const Flow& flow : flows) {
+    const int target = places_[size_t(flow.to)];
+    int hops = 0;
+    for (int at = dragonfly_->router_of(places_[size_t(flow.from)]), link;
+         (link = dragonfly_->next(at, target, -1)) >= 0; at = dragonfly_->end(link), ++hops)
+      load.messages = std::max(load.messages, links[size_t(link)] += flow.messages);
+    load.hops = std::max(load.hops, hops);
+  }
   return load;
 }
 

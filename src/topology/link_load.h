@@ -9,9 +9,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "topology/dragonfly.h"
 #include "topology/shape.h"
 
 namespace haichi::topology {
@@ -57,6 +59,8 @@ class LinkLoads {
   int way(int node) const { return places_[size_t(node)] % shape_.ups; }
   int switch_of(int node) const { return places_[size_t(node)] / shape_.per_switch; }
 
+  int64_t uniform_in_dragonfly(std::span<const int64_t> weights) const;
+  PathLoad in_dragonfly(std::span<const Flow> flows) const;
   int64_t uniform_in_tree(std::span<const int64_t> weights) const;
   int64_t uniform_along(size_t d, std::span<const int64_t> weights) const;
   int hops(const Flow& flow) const;
@@ -66,6 +70,7 @@ class LinkLoads {
            int64_t messages) const;
 
   Shape shape_;
+  std::optional<Dragonfly> dragonfly_;
   std::vector<int> places_;
   std::vector<At> at_;
   std::vector<int> strides_;

@@ -54,19 +54,20 @@ Result<std::vector<int>> seats_of(const Shape& shape, std::span<const std::strin
   std::vector<int> seats(addresses.size());
   std::iota(seats.begin(), seats.end(), 0);
   if (shape.kind == Shape::Kind::crossbar) return seats;
+  const bool named = !shape.extents.empty();
   Switches switches(shape);
   std::map<int64_t, size_t> who;
   for (size_t n = 0; n < addresses.size(); ++n) {
     const std::string& address = addresses[n];
     const auto number = whole_number(address);
     int64_t place = number ? *number : -1;
-    if (!number) place = shape.box() ? place_in_box(shape, address) : switches.next_place(address);
+    if (!number) place = named ? place_in_box(shape, address) : switches.next_place(address);
     if (place < 0 || place >= shape.places())
       return fail(
           EINVAL, "the address \"{}\" of node {} is no place of the network; write {}", address, n,
-          shape.box() ? fmt::format("coordinates below {}, as in {}", fmt::join(shape.extents, "x"),
-                                    fmt::join(std::vector<int>(shape.extents.size(), 0), ","))
-                      : fmt::format("switch.node, at most {} nodes a switch", shape.per_switch));
+          named ? fmt::format("coordinates below {}, as in {}", fmt::join(shape.extents, "x"),
+                              fmt::join(std::vector<int>(shape.extents.size(), 0), ","))
+                : fmt::format("switch.node, at most {} nodes a switch", shape.per_switch));
     const auto [other, first] = who.try_emplace(place, n);
     if (!first)
       return fail(EINVAL, "nodes {} and {} have the same address \"{}\"", other->second, n,

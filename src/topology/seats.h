@@ -14,7 +14,9 @@ namespace haichi::topology {
 
 /// The place of each node in the network. An address is
 ///   "17"        the number of a place, in any network
-///   "1,0,2"     coordinates in a mesh or torus, first dimension first
+///   "1,0,2"     coordinates in a mesh or torus, first dimension first; in a dragonfly group,
+///   router
+///               or leaf, and place on it
 ///   "s0.s3.n7"  the switches above the node and its name, as Slurm's topology plugin writes them,
 ///   in
 ///               a fat tree: nodes below one switch sit side by side; switches are counted as they

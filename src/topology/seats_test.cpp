@@ -19,6 +19,10 @@ TEST(Seats, OfATorusAreCoordinatesFirstDimensionFirst) {
   EXPECT_THAT(*seats("mesh:5", {"4", "0"}), ElementsAre(4, 0));
 }
 
+TEST(Seats, OfADragonflyAreGroupRouterAndPlace) {
+  EXPECT_THAT(*seats("dragonfly:2:4:2", {"0,0,1", "1,0,0", "8,3,1"}), ElementsAre(1, 8, 71));
+}
+
 TEST(Seats, BelowOneSwitchAreSideBySide) {
   EXPECT_THAT(*seats("fattree:4:2", {"s0.s2.n7", "s0.s1.n3", "s0.s2.n9", "s0.s1.n1"}),
               ElementsAre(0, 4, 1, 5));

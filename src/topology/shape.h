@@ -15,11 +15,15 @@
 namespace haichi::topology {
 
 struct Shape {
-  enum class Kind : uint8_t { crossbar, fat_tree, mesh, torus };
+  enum class Kind : uint8_t { crossbar, fat_tree, mesh, torus, dragonfly };
   Kind kind = Kind::crossbar;
-  std::vector<int> extents = {};  ///< mesh, torus: places along each dimension
-  int per_switch = 0;             ///< fat tree: places below a switch
-  int ups = 0;                    ///< fat tree: links up from a switch, and down to it
+  /// Mesh, torus: places along each dimension. Dragonfly: groups, routers of each, places of each.
+  std::vector<int> extents = {};
+  int per_switch = 0;  ///< fat tree: places below a switch
+  int ups = 0;     ///< fat tree: links up from a switch, and down to it; dragonfly: links between
+                   ///< groups of a router, or of a spine
+  int spines = 0;  ///< dragonfly+: of a group
+  bool adaptive = false;  ///< ways are chosen by how full they are; else they are always the same
 
   bool box() const { return kind == Kind::mesh || kind == Kind::torus; }
   /// How many there are to sit on; a crossbar and a fat tree have as many as are wanted.
@@ -34,6 +38,12 @@ struct Shape {
 ///   torus:AxBx...       a link each way between neighbours; places count the last dimension first.
 ///   mesh:AxBx...        Routes correct the first dimension first, in a torus the shorter way round
 ///                       (up, if both are equal)
+///   dragonfly:P:A:H[:G] P places a router, A routers a group, H links to other groups of each; G
+///                       groups, or as many as have a link to each other, A*H+1
+///   dragonfly+:P:L:S:H[:G]  P places a leaf, L leaves and S spines a group, H links of each spine;
+///                       G groups, or S*H+1. Which links both have is in dragonfly.h
+/// A fat tree and the last two may end in ":adaptive": of several ways a message takes one that is
+/// less full.
 /// Fails with EINVAL if it is none of these.
 Result<Shape> parse_shape(std::string_view text);
 

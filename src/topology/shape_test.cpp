@@ -19,10 +19,45 @@ TEST(Shape, ReadsWhatItNames) {
   EXPECT_EQ(parse_shape("mesh:7")->kind, Shape::Kind::mesh);
 }
 
+TEST(Shape, ReadsDragonflies) {
+  const Shape plain = *parse_shape("dragonfly:4:8:4");
+  EXPECT_EQ(plain.kind, Shape::Kind::dragonfly);
+  EXPECT_EQ(plain.extents, (std::vector<int>{33, 8, 4}));
+  EXPECT_EQ(plain.places(), 33 * 8 * 4);
+  EXPECT_FALSE(plain.adaptive);
+  EXPECT_FALSE(plain.box());
+  const Shape plus = *parse_shape("dragonfly+:16:16:16:16:40:adaptive");
+  EXPECT_EQ(plus.extents, (std::vector<int>{40, 16, 16}));
+  EXPECT_EQ(plus.spines, 16);
+  EXPECT_TRUE(plus.adaptive);
+  EXPECT_TRUE(parse_shape("fattree:4:2:adaptive")->adaptive);
+}
+
 TEST(Shape, RefusesWhatIsNone) {
-  for (const char* text : {"", "star", "crossbar:2", "fattree", "fattree:4", "fattree:0:1",
-                           "fattree:4:0.5", "fattree:4:x", "torus", "torus:", "mesh:4x", "mesh:0x9",
-                           "mesh:99999x99999", "torus:4x-1", "mesh:4:4"}) {
+  for (const char* text : {"",
+                           "star",
+                           "crossbar:2",
+                           "fattree",
+                           "fattree:4",
+                           "fattree:0:1",
+                           "fattree:4:0.5",
+                           "fattree:4:x",
+                           "torus",
+                           "torus:",
+                           "mesh:4x",
+                           "mesh:0x9",
+                           "mesh:99999x99999",
+                           "torus:4x-1",
+                           "mesh:4:4",
+                           "mesh:4:adaptive",
+                           "dragonfly",
+                           "dragonfly:4:8",
+                           "dragonfly:4:8:0",
+                           "dragonfly:4:8:4:34",
+                           "dragonfly:4:8:4:33:1",
+                           "dragonfly+:4:8:4",
+                           "dragonfly:4:8:adaptive",
+                           "dragonfly:4096:4096:4096"}) {
     const auto shape = parse_shape(text);
     ASSERT_FALSE(shape) << text;
     EXPECT_EQ(shape.error().code, EINVAL);
