@@ -6,83 +6,134 @@ namespace haichi::sim {
 
 std::optional<Matching::Item> Matching::offer(int target, int source, Side side, Item item) {
   Table& table = tables_[size_t(target)];
-  if (table.pairs.empty()) table.pairs.resize(8);
-  Pair* waiting = &slot(table.pairs, source);
-  const bool is_new = waiting->source != source;
-  if (!is_new && Side(waiting->side) != side) {
-    const uint32_t at = waiting->head;
-    Node& first = node(at);
-    const Item found{first.bytes, first.value};
-    waiting->head = first.next;
-    if (first.next == 0) remove(table, *waiting);
-    first.next = free_;
-    free_ = at;
+  if (table.slots.empty()) grow(table);
+  size_t at = place_of(table, source);
+  if (!table.slots[at].empty() && table.slots[at].side() != side) {
+    const Item found = take_from(table.slots[at]);
+    if (table.slots[at].empty()) remove(table, at);
     --waiting_;
     return found;
   }
-  if (is_new) waiting = &add(table, source);
-  const uint32_t at = new_node();
-  node(at) = {item.bytes, item.value, 0};
-  if (waiting->head == 0)
-    waiting->head = at;
-  else
-    node(waiting->tail).next = at;
-  waiting->tail = at;
-  waiting->side = uint32_t(side);
+  if (table.slots[at].empty()) at = add(table, source);
+  put_into(table.slots[at], side, item);
   ++waiting_;
   return std::nullopt;
 }
 
 std::optional<Matching::Left> Matching::first_waiting() const {
-  for (int target = 0; target < ranks_; ++target)
-    for (const Pair& each : tables_[size_t(target)].pairs)
-      if (each.source >= 0) return Left{target, each.source, Side(each.side)};
+  for (int target = 0; target < ranks_; ++target) {
+    const Table& table = tables_[size_t(target)];
+    for (size_t at = 0; at < table.slots.size(); ++at)
+      if (!table.slots[at].empty())
+        return Left{target, is_full_size(table) ? int(at) : table.sources[at],
+                    table.slots[at].side()};
+  }
   return std::nullopt;
 }
 
-Matching::Pair& Matching::slot(std::vector<Pair>& pairs, int source) {
-  size_t at = size_t(source) & (pairs.size() - 1);
-  while (pairs[at].source >= 0 && pairs[at].source != source) at = (at + 1) & (pairs.size() - 1);
-  return pairs[at];
+// --- the slot of a pair --------------------------------------------------------------------------
+
+Matching::Item Matching::take_from(Slot& slot) {
+  if (slot.is_one()) return kinds_[std::exchange(slot, Slot()).number()];
+  const uint32_t at = slot.number();
+  const Node first = node(at);
+  if (first.next != 0) node(first.next).last = first.last;
+  slot = first.next == 0 ? Slot() : Slot::list(first.next, slot.side());
+  free_node(at);
+  return {first.bytes, first.value};
 }
 
-Matching::Pair& Matching::add(Table& table, int source) {
-  if (!never_collides(table) && 2 * (table.used + 1) > table.pairs.size()) {
-    std::vector<Pair> larger(table.pairs.size() * 2);
-    for (const Pair& each : table.pairs)
-      if (each.source >= 0) slot(larger, each.source) = each;
-    table.pairs = std::move(larger);
+void Matching::put_into(Slot& slot, Side side, const Item& item) {
+  if (slot.empty()) {
+    // A message by rendezvous has a value that no other has.
+    const bool is_like_others = side == Side::receive || item.value < 0;
+    const auto kind = is_like_others ? kind_of(item) : std::nullopt;
+    slot = kind ? Slot::one(*kind, side) : Slot::list(new_node(item), side);
+    return;
   }
-  Pair& made = slot(table.pairs, source);
-  made.source = source;
+  if (slot.is_one()) slot = Slot::list(new_node(kinds_[slot.number()]), side);
+  const uint32_t added = new_node(item);
+  Node& first = node(slot.number());
+  node(first.last).next = added;
+  first.last = added;
+}
+
+// Items of which there are few kinds are told by the number of theirs; nothing if there are many.
+std::optional<uint32_t> Matching::kind_of(const Item& item) {
+  if (item == last_item_) return last_kind_;
+  const auto known = kind_numbers_.find(item);
+  if (known == kind_numbers_.end() && kinds_.size() == kMostKinds) return std::nullopt;
+  last_item_ = item;
+  if (known != kind_numbers_.end()) return last_kind_ = known->second;
+  last_kind_ = uint32_t(kinds_.size());
+  kind_numbers_.emplace(item, last_kind_);
+  kinds_.push_back(item);
+  return last_kind_;
+}
+
+uint32_t Matching::new_node(const Item& item) {
+  uint32_t at = free_;
+  if (at != 0) {
+    free_ = node(at).next;
+  } else {
+    if (nodes_ / kChunk >= chunks_.size()) chunks_.push_back(std::make_unique<Node[]>(kChunk));
+    at = nodes_++;
+  }
+  node(at) = {item.bytes, item.value, 0, at};
+  return at;
+}
+
+void Matching::free_node(uint32_t at) {
+  node(at).next = free_;
+  free_ = at;
+}
+
+// --- the table of a rank -------------------------------------------------------------------------
+
+size_t Matching::place_of(const Table& table, int source) const {
+  if (is_full_size(table)) return size_t(source);
+  const size_t mask = table.slots.size() - 1;
+  size_t at = size_t(source) & mask;
+  while (!table.slots[at].empty() && table.sources[at] != source) at = (at + 1) & mask;
+  return at;
+}
+
+// Makes a place for a source that has none: what is returned is still empty.
+size_t Matching::add(Table& table, int source) {
+  if (!is_full_size(table) && 2 * (table.used + 1) > table.slots.size()) grow(table);
   ++table.used;
-  return made;
+  const size_t at = place_of(table, source);
+  if (!is_full_size(table)) table.sources[at] = source;
+  return at;
+}
+
+void Matching::grow(Table& table) {
+  Table larger;
+  larger.slots.resize(table.slots.empty() ? 8 : 2 * table.slots.size());
+  if (!is_full_size(larger)) larger.sources.resize(larger.slots.size());
+  larger.used = table.used;
+  for (size_t at = 0; at < table.slots.size(); ++at) {
+    if (table.slots[at].empty()) continue;
+    const size_t place = place_of(larger, table.sources[at]);
+    larger.slots[place] = table.slots[at];
+    if (!is_full_size(larger)) larger.sources[place] = table.sources[at];
+  }
+  table = std::move(larger);
 }
 
 // Those behind it that it kept from their own places move up, so that they are found.
-void Matching::remove(Table& table, Pair& pair) {
+void Matching::remove(Table& table, size_t hole) {
   --table.used;
-  std::vector<Pair>& pairs = table.pairs;
-  size_t hole = size_t(&pair - pairs.data());
-  const size_t mask = pairs.size() - 1;
-  if (!never_collides(table))
-    for (size_t at = (hole + 1) & mask; pairs[at].source >= 0; at = (at + 1) & mask) {
-      const size_t from_home = (at - size_t(pairs[at].source)) & mask;
-      if (from_home < ((at - hole) & mask)) continue;
-      pairs[hole] = pairs[at];
-      hole = at;
-    }
-  pairs[hole] = {};
-}
-
-uint32_t Matching::new_node() {
-  if (free_ != 0) {
-    const uint32_t at = free_;
-    free_ = node(at).next;
-    return at;
+  table.slots[hole] = Slot();
+  if (is_full_size(table)) return;
+  const size_t mask = table.slots.size() - 1;
+  for (size_t at = (hole + 1) & mask; !table.slots[at].empty(); at = (at + 1) & mask) {
+    const size_t from_home = (at - size_t(table.sources[at])) & mask;
+    if (from_home < ((at - hole) & mask)) continue;
+    table.slots[hole] = std::exchange(table.slots[at], Slot());
+    table.sources[hole] = table.sources[at];
+    hole = at;
   }
-  if (nodes_ / kChunk >= chunks_.size()) chunks_.push_back(std::make_unique<Node[]>(kChunk));
-  return nodes_++;
 }
 
 }  // namespace haichi::sim

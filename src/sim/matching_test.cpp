@@ -52,6 +52,23 @@ TEST(Matching, IsAsGoodAsAQueueForEachPair) {
   }
 }
 
+// One item or several of a pair, of few kinds or of more than are kept, in any order.
+TEST(Matching, ManyKindsOfItemsAreAsGoodAsFew) {
+  Matching matching(300);
+  for (const int count : {1, 2, 3})
+    for (int i = 0; i < 70000; ++i)
+      ASSERT_FALSE(matching.offer(i % 300, i / 300, Side::receive, {i, count}));
+  for (const int count : {1, 2, 3})
+    for (int i = 0; i < 70000; ++i) {
+      const auto found = matching.offer(i % 300, i / 300, Side::message, {i, -1});
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->bytes, i);
+      ASSERT_EQ(found->value, count);
+    }
+  EXPECT_EQ(matching.waiting(), 0);
+  EXPECT_FALSE(matching.first_waiting());
+}
+
 // Tables stay small where few pairs wait at a time: each removal closes up what it leaves.
 TEST(Matching, PairsOfWhichNothingWaitsAreForgotten) {
   test::Random random(5);
