@@ -1,8 +1,11 @@
 // haichi simulate: what if this exchange ran on that machine, with the ranks placed like so?
+#include <errno.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <new>
 
 #include "base/os.h"
 #include "launch/usage.h"
@@ -77,6 +80,10 @@ std::unique_ptr<CLI::App> command_line(SimulateRequest& request, Words& words) {
       ->type_name("FILE");
   app->add_option("--record", words.record, "Write the schedules (haichi.schedule/1)")
       ->type_name("FILE");
+  app->add_option("--memory", request.memory, "Memory that it may take, default what is free")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber);
+  app->add_flag("--progress", request.progress, "Say how far it is, also where no terminal is");
   app->add_flag("--json", words.json, "As JSON (haichi.simulation/1)");
   app->add_flag("--per-rank", words.per_rank, "With --json: the time of each rank");
   return app;
@@ -142,6 +149,15 @@ Status write_files(const SimulateRow& row, const Words& words) {
   return done;
 }
 
+// What the estimate did not foresee.
+Result<std::vector<SimulateRow>> run_within_memory(const SimulateRequest& request) {
+  try {
+    return run_simulations(request);
+  } catch (const std::bad_alloc&) {
+    return fail(ENOMEM, "there is not enough memory: take fewer ranks or messages");
+  }
+}
+
 }  // namespace
 
 int simulate_command(const Arguments& arguments) {
@@ -162,8 +178,8 @@ int simulate_command(const Arguments& arguments) {
   request.record = !words.record.empty();
   if (!words.trace.empty())
     request.traced_command = fmt::format("haichi simulate {}", fmt::join(arguments, " "));
-  const auto rows = run_simulations(request);
-  if (!rows) return refuse(kUsage, rows.error().text);
+  const auto rows = run_within_memory(request);
+  if (!rows) return refuse(rows.error().code == ENOMEM ? kUnavailable : kUsage, rows.error().text);
   if (auto done = write_files(rows->front(), words); !done)
     return refuse(kUnavailable, done.error().text);
   const std::string text = words.json ? simulations_as_json(request, *rows, words.per_rank)

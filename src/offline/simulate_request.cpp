@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "base/os.h"
+#include "offline/simulate_size.h"
 #include "offline/simulate_trace.h"
 #include "patterns/recorded.h"
 #include "placement/formats.h"
@@ -61,15 +62,22 @@ std::vector<plan::Schedule*> schedules_of(const patterns::Job& job) {
 }
 
 Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& placement) {
-  const auto job = request.pattern->make({placement, request.machine, request.parameters});
+  const patterns::Case asked{placement, request.machine, request.parameters};
+  const auto size = size_of(*request.pattern, asked);
+  if (!size) return tl::unexpected(size.error());
+  if (auto fits = check_memory(request.memory, placement.ranks(), *size); !fits)
+    return tl::unexpected(fits.error());
+  const auto job = request.pattern->make(asked);
   if (!job) return tl::unexpected(job.error());
+  SimulationProgress progress(request.progress, *size);
   std::optional<SimulatedTrace> trace;
   if (!request.traced_command.empty()) trace.emplace(placement);
   const auto outcome = sim::simulate(placement, request.machine, schedules_of(*job),
                                      {.seed = request.seed,
                                       .skew_ns = request.skew_ns,
                                       .noise = request.noise,
-                                      .observer = trace ? &*trace : nullptr});
+                                      .observer = trace ? &*trace : nullptr,
+                                      .progress = &progress});
   if (!outcome) return tl::unexpected(outcome.error());
   const sim::Time first = *std::min_element(outcome->start.begin(), outcome->start.end());
   const sim::Time last = *std::max_element(outcome->finish.begin(), outcome->finish.end());
@@ -91,7 +99,7 @@ Result<SimulateRow> run_case(const SimulateRequest& request, const Placement& pl
                                   *job, *outcome);
   if (!request.record) return row;
   // The simulator has used the schedules up.
-  const auto again = request.pattern->make({placement, request.machine, request.parameters});
+  const auto again = request.pattern->make(asked);
   if (!again) return tl::unexpected(again.error());
   auto record = patterns::record(schedules_of(*again), placement);
   if (!record) return tl::unexpected(record.error());

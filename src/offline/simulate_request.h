@@ -29,6 +29,8 @@ struct SimulateRequest {
   machine::Machine machine;
   std::string sweep_key;  ///< empty: no sweep
   std::vector<std::string> sweep_values;
+  int64_t memory = 0;          ///< bytes that it may take; 0: what is free
+  bool progress = false;       ///< is shown, also where nobody sits at a terminal
   bool record = false;         ///< the schedules are wanted
   std::string traced_command;  ///< not empty: a report is wanted, of this command line
 

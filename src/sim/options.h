@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sim/observer.h"
+#include "sim/progress.h"
 
 namespace haichi::sim {
 
@@ -16,6 +17,7 @@ struct Options {
   /// ten per cent in the mean.
   double noise = 0;
   Observer* observer = nullptr;
+  Progress* progress = nullptr;
 };
 
 }  // namespace haichi::sim

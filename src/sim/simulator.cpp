@@ -21,6 +21,8 @@ namespace {
 using plan::Schedule;
 using plan::Step;
 
+constexpr int64_t kEventsApart = 1 << 18;  // between two looks at how far the run is
+
 // Takes the steps of each rank, and brings the other parts of the machine their events.
 class Run {
  public:
@@ -44,7 +46,8 @@ class Run {
   Result<Outcome> to_the_end() {
     while (!clock_.over()) {
       const uint32_t actor = clock_.next();
-      ++outcome_.events;
+      if (++outcome_.events % kEventsApart == 0 && options_.progress)
+        options_.progress->at(messages_.received().messages);
       if (auto done = act(actor); !done) return tl::unexpected(done.error());
     }
     for (int r = 0; r < placement_.ranks(); ++r)

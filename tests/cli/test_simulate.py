@@ -436,3 +436,45 @@ def test_an_unknown_algorithm_is_refused_with_what_there_is() -> None:
     done = simulate("alltoall", "--nodes", "2", "--algorithm", "magic")
     assert done.returncode != 0
     assert "node_aware(LEADERS)" in done.stderr
+
+
+def one_line_about_memory(done) -> str:
+    assert (done.returncode, done.stdout) == (UNAVAILABLE, "")
+    (line,) = done.stderr.splitlines()
+    assert "GB of memory" in line
+    return line
+
+
+def test_what_memory_would_not_hold_ends_before_it_begins() -> None:
+    many = ("alltoall", "--nodes", "16384", "--order", "rank")
+    line = one_line_about_memory(simulate(*many, "--memory", "1G"))
+    assert "16384 ranks with 268419072 messages" in line
+    # As the process's own limit says.
+    command = f"ulimit -v 600000; exec {mpis.HAICHI} simulate {' '.join(many)}"
+    one_line_about_memory(mpis.run_bounded(["bash", "-c", command], env=clean_environment()))
+    few = ("alltoall", "--nodes", "600", "--order", "rank", "--bytes", "64")
+    assert simulate(*few, "--memory", "1G").returncode == 0
+
+
+def test_what_the_estimate_does_not_foresee_is_one_line_too() -> None:
+    """Where more is allowed than there is."""
+    words = "simulate alltoall --nodes 1024 --bytes 20000 --order rank --memory 4G"
+    command = f"ulimit -v 60000; exec {mpis.HAICHI} {words}"
+    done = mpis.run_bounded(["bash", "-c", command], env=clean_environment())
+    assert done.returncode == UNAVAILABLE
+    (line,) = done.stderr.splitlines()
+    assert "not enough memory" in line
+
+
+def test_progress_begins_with_the_estimate() -> None:
+    done = simulate("alltoall", "--nodes", "600", "--order", "rank", "--progress")
+    assert done.returncode == 0
+    assert done.stderr.startswith("about 3.59e+05 messages: 0 s on one core, 0.0")
+    assert simulate("alltoall", "--nodes", "600", "--order", "rank").stderr == ""
+
+
+def test_looking_at_schedules_beforehand_leaves_the_run_alone() -> None:
+    """From 512 ranks on some are looked at."""
+    (small,) = document("--nodes", "511", "--order", "rank", "--bytes", "64")["results"]
+    (large,) = document("--nodes", "512", "--order", "rank", "--bytes", "64")["results"]
+    assert (small["messages"], large["messages"]) == (511 * 510, 512 * 511)
