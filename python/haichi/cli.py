@@ -23,6 +23,7 @@ from haichi.demo import demo
 from haichi.export.cli import export
 from haichi.figures.cli import app as figures_app
 from haichi.fit.cli import fit
+from haichi.guest.cli import numa
 from haichi.predict.cli import predict
 from haichi.predict.measure_for import measure_for
 from haichi.record.cli import record
@@ -35,11 +36,13 @@ BAD_INPUT = 2
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 lab_app = typer.Typer(
     no_args_is_help=True,
-    help="A cluster of network namespaces on this machine (docs/guide/lab.md). Needs root.",
+    help="A cluster of network namespaces on this machine, for root, and a machine of several NUMA "
+    "nodes in QEMU (docs/guide/lab.md).",
 )
 app.add_typer(lab_app, name="lab")
 app.add_typer(figures_app, name="figures")
 app.command()(demo)
+lab_app.command(context_settings={"allow_interspersed_args": False})(numa)
 app.command(cls=FilesOrProgram)(compare)
 app.command()(report)
 app.command()(explain)

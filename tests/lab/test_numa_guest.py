@@ -1,0 +1,151 @@
+"""What moves between NUMA nodes, counted byte by byte in a guest that has several of them.
+
+The first use fetches a kernel from the Debian archive; without QEMU, or without the archive, these
+tests skip.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import mpis
+import pytest
+from haichi.guest import guest
+from haichi.guest.guest import Outcome
+from haichi.guest.kernel import kernel, missing
+from haichi.guest.machine import machine
+from haichi.lab import LabError
+
+LIBRARY = mpis.BUILD / "lib" / "libhaichi-io.so"
+PLUGIN = mpis.BUILD / "lib" / "libnumatraffic.so"
+NUMAIO = mpis.BUILD / "bin" / "haichi-numaio"
+AWARE = 0.01  # of all bytes, between nodes
+BLOCK = 4 << 20  # of numa_split.c
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _guest() -> None:
+    if absent := missing():
+        pytest.skip(absent)
+    for each in (LIBRARY, PLUGIN, NUMAIO):
+        if not each.exists():
+            pytest.skip(f"no {each.name} in this build")
+    try:
+        kernel()
+    except LabError as error:
+        pytest.skip(f"no kernel for the guest: {error}")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler here")
+    made = tmp_path_factory.mktemp("numa-split") / "numa_split"
+    source = Path(__file__).with_name("numa_split.c")
+    words = [compiler, "-O2", "-Wall", "-Wextra", f"-I{mpis.ROOT / 'include'}", source, "-o", made]
+    linked = [f"-L{LIBRARY.parent}", f"-Wl,-rpath,{LIBRARY.parent}", "-lhaichi-io", "-lnuma"]
+    mpis.run_bounded([*words, *linked], timeout=60, check=True)
+    return made
+
+
+def run(nodes: int, *command: str | Path, traffic: bool = False) -> Outcome:
+    words = [str(word) for word in command]
+    patience = 55 if nodes < 8 else 300
+    return guest.run(machine(nodes, "2", "256", "ring"), words, traffic=traffic, timeout=patience)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "cases"),
+    [
+        (4, ["read", "parts", "copy"]),
+        pytest.param(8, ["read", "parts"], marks=pytest.mark.long),
+    ],
+)
+def test_a_split_moves_nothing_between_nodes(program: Path, nodes: int, cases: list[str]) -> None:
+    done = run(nodes, program, "/dev/shm", "one", *cases, traffic=True)
+    assert (done.status, done.out.splitlines()[-1]) == (0, "right"), done.out
+    one, *split = done.traffic
+    assert len(split) == len(cases)
+    whole = nodes * BLOCK
+    # One thread has its own node's share near: the rest of both ends is far.
+    assert one.remote == pytest.approx(1 - 1 / nodes, abs=0.03)
+    for each in split:
+        assert each.bytes == pytest.approx(2 * whole, rel=0.05)
+        assert each.remote < AWARE
+    assert re.search(rf"read threads \d+ nodes {nodes} local {whole} of {whole}", done.out)
+
+
+@pytest.mark.slow
+def test_untouched_memory_stays_the_callers(program: Path) -> None:
+    done = run(4, program, "/dev/shm", "fresh", "interleaved")
+    assert (done.status, done.out.splitlines()[-1]) == (0, "right"), done.out
+    assert "split by the nodes of its pages" in done.out
+
+
+@pytest.mark.slow
+def test_where_says_on_which_nodes_a_file_is() -> None:
+    script = (
+        "for n in 0 1 2 3; do "
+        "taskset -c $((2 * n)) dd if=/dev/zero of=/dev/shm/f bs=1M count=$((n + 1)) "
+        "seek=$((4 * n)) conv=notrunc 2>/dev/null; done; "
+        f"{NUMAIO} where --map /dev/shm/f"
+    )
+    done = guest.run(
+        machine(4, "2", "256", "ring"), ["sh", "-c", script], files=[str(NUMAIO)], timeout=55
+    )
+    assert done.status == 0, done.out
+    assert re.search(r"^ +1\.00 +2\.00 +3\.00 +4\.00 ", done.out, re.MULTILINE), done.out
+    assert "4.000 to        6.000 MiB  node 1" in done.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("nodes", "cpus", "memory"),
+    [
+        (4, "2,2,0,2", "256"),  # memory alone
+        (3, "2,2,2", "256,256,0"),  # none
+        (1, "2", "512"),
+    ],
+)
+def test_odd_machines(nodes: int, cpus: str, memory: str) -> None:
+    script = (
+        "dd if=/dev/urandom of=/dev/shm/f bs=1M count=16 2>/dev/null; "
+        "echo 0 > /sys/devices/system/cpu/cpu1/online; "
+        f"{NUMAIO} where --map /dev/shm/f && {NUMAIO} bench /dev/shm --size 16m --rounds 1 "
+        "--patience 0"
+    )
+    done = guest.run(
+        machine(nodes, cpus, memory, "flat"), ["sh", "-c", script], files=[str(NUMAIO)], timeout=55
+    )
+    assert done.status == 0, done.out
+    assert '"what":"read"' in done.out
+
+
+@pytest.mark.slow
+def test_the_commands_end_is_told() -> None:
+    assert run(2, "sh", "-c", "exit 3").status == 3
+    late = guest.run(machine(1, "1", "256", "flat"), ["sleep", "100"], timeout=8)
+    assert (late.status, late.timed_out) == (124, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-n", "99", "true"], "--nodes 99: use 1 to 16"),
+        (["--cpus", "2,2", "true"], "--cpus 2,2: use a number, or one for each of 4 nodes"),
+        (["--cpus", "0", "true"], "node 0 needs a processor"),
+        (["--distances", "odd", "true"], "--distances: use ring, flat"),
+        (["--module", "nosuch", "true"], "the kernel has none of this name"),
+        (["--add", "/nosuch", "true"], "/nosuch: no such file"),
+        (["nosuchprogram"], "nosuchprogram: no such program"),
+        (["--env", "X", "true"], "--env X: use NAME=VALUE"),
+    ],
+)
+def test_wrong_words_are_one_line(words: list[str], said: str) -> None:
+    done = mpis.run_bounded([mpis.ROOT / "haichi", "lab", "numa", *words], timeout=60)
+    assert (done.returncode, done.stdout) == (125, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
