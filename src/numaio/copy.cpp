@@ -70,8 +70,8 @@ std::vector<CopyKernel> known_kernels() {
 }
 
 const CopyKernel& measure_kernels() {
-  constexpr size_t kBytes = 8 << 20;  // of more than one core's caches
-  constexpr int kRounds = 3;
+  constexpr size_t kBytes = 4 << 20;  // of each side: more than a core's own caches
+  constexpr int kRounds = 2;          // the first one touches the memory
   const auto memory = std::make_unique<std::byte[]>(2 * kBytes);
   const CopyKernel* best = &copy_kernels().front();
   int64_t least = std::numeric_limits<int64_t>::max();

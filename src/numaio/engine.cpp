@@ -186,10 +186,15 @@ Turn::Turn(Crew& crew, std::unique_ptr<Signals> signals, int64_t bytes, uint64_t
       bytes_(bytes),
       begin_ns_(now_ns()) {}
 
-std::unique_ptr<Turn> Turn::take(int64_t bytes, uint64_t kind) {
-  note("too small to be split", bytes);
+bool Turn::too_small(int64_t bytes) {
   const int64_t hot_least = hot_bytes.load(), cold_least = cold_bytes.load();
-  if (bytes < std::min(hot_least, cold_least) || (bytes < cold_least && !hot())) return nullptr;
+  if (bytes >= std::max(hot_least, cold_least) || (bytes >= hot_least && hot())) return false;
+  note("too small to be split", bytes);
+  return true;
+}
+
+std::unique_ptr<Turn> Turn::take(int64_t bytes, uint64_t kind) {
+  if (too_small(bytes)) return nullptr;
   if (most_threads.load() == 1) return note("one thread allowed", bytes), nullptr;
   if (is_disabled()) return note("HAICHI_DISABLE is set", bytes), nullptr;
   auto signals = std::make_unique<Signals>();
@@ -202,7 +207,7 @@ std::unique_ptr<Turn> Turn::take(int64_t bytes, uint64_t kind) {
     note("too many sets of processors", bytes);
   else if (crew->pool.nodes().processors() < 2)
     note("one processor allowed", bytes);
-  else if (bytes >= (crew->pool.hot() ? hot_least : cold_least))
+  else
     turn.reset(new Turn(*crew, std::move(signals), bytes, kind));
   if (turn == nullptr) own.busy.clear(std::memory_order_release);
   return turn;

@@ -60,6 +60,9 @@ struct Transfer {
 class Turn {
  public:
   struct Crew;
+  /// Whether a call of so many bytes is not worth even a look; last().why says so then. Costs a few
+  /// nanoseconds, as every small call has them on top.
+  static bool too_small(int64_t bytes);
   /// Nothing, and last().why says why, if the plain call is better. Calls of one `kind` and about
   /// one size are compared with each other by the time until their turn ends.
   static std::unique_ptr<Turn> take(int64_t bytes, uint64_t kind);

@@ -95,10 +95,7 @@ PageMap cached_pages(int fd, int64_t offset, int64_t bytes, int64_t& lead) {
 
 int64_t parallel_pread(Os& os, int fd, void* buffer, int64_t size, int64_t offset) {
   const auto plain = [&] { return result_of(read_all(os, fd, buffer, size, offset)); };
-  if (size < options().hot_bytes && size < options().cold_bytes) {
-    last() = {1, 1, 0, size, "too small to be split"};
-    return plain();
-  }
+  if (Turn::too_small(size)) return plain();
   uint64_t device = 0;
   const int64_t there = bytes_there(os, fd, size, offset, device);
   if (there < options().hot_bytes) {
