@@ -24,6 +24,7 @@ from haichi.figures import (
     mapping,
     network,
     never_slower_command,
+    numa,
     one_node,
     paper_001,
     paper_001_run,
@@ -72,6 +73,7 @@ for _name, _own in (
     ("predict-smpi", predict_smpi),
     ("mapping", mapping),
     ("never-slower", never_slower_command),
+    ("numa", numa),
 ):
     app.command(_name)(_own.command)
 

@@ -7,6 +7,7 @@ protocol of the library (paper 001, Table 2 shows where one ends); LogGP of Alex
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
@@ -223,6 +224,42 @@ class StorageCosts(Part):
     from_: str | None = Field(None, alias="from", description="Where it comes from, in words.")
 
 
+class NumaPaths(Part):
+    """What moving bytes between the NUMA nodes of one machine costs. Nodes go by the kernel's
+    numbers; rates are GB/s."""
+
+    cores: Annotated[list[NonNegativeInt], Field(min_length=1)] = Field(
+        description="Of each node; 0 where it is memory alone."
+    )
+    distance: list[list[PositiveInt]] = Field(
+        description="Between nodes, relative, as ACPI's SLIT has it: 10 is local."
+    )
+    thread_gbs: list[list[list[Rate]]] = Field(
+        description="What one thread moves while nothing else runs: by its node, the node that it "
+        "reads from, the node that it writes to."
+    )
+    memory_gbs: list[Rate] = Field(description="What the memory of each node reads and writes.")
+    served_gbs: list[Rate] = Field(
+        description="What the memory of each node gives to and takes from threads of others."
+    )
+    write_weight: Rate = Field(
+        1, description="What a byte that is written counts in these; 2 where it is read before."
+    )
+
+    @model_validator(mode="after")
+    def _is_square(self) -> NumaPaths:
+        nodes = len(self.cores)
+        rows: list[Sized] = [self.memory_gbs, self.served_gbs, self.distance, *self.distance]
+        rows += [
+            self.thread_gbs,
+            *self.thread_gbs,
+            *(row for plane in self.thread_gbs for row in plane),
+        ]
+        if any(len(each) != nodes for each in rows):
+            raise ValueError(f"all lists of numa have {nodes} entries, one for each node")
+        return self
+
+
 class Profile(Part):
     """A machine with where each number comes from (`haichi.machine/2`). GB are 10^9 bytes."""
 
@@ -254,3 +291,4 @@ class Profile(Part):
         default_factory=list, alias="copy", description="Copies in memory by size."
     )
     storage: list[StorageCosts] = Field(default_factory=list, description="File systems.")
+    numa: NumaPaths | None = Field(None, description="Between the NUMA nodes of one node.")
