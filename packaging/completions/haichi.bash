@@ -1,7 +1,7 @@
 # Completion of haichi for bash. What the commands and options are, haichi says itself.
 _haichi() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
-  local commands="run where measure replay config simulate compare report explain export import fit record predict advise --version --help"
+  local commands="run where measure replay config simulate compare report explain export import fit record predict advise gasfs --version --help"
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")

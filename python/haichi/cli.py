@@ -1,4 +1,4 @@
-"""The commands of `haichi` in Python: lab, demo, compare, figures, report, explain, export,
+"""The commands of `haichi` in Python: lab, gasfs, demo, compare, figures, report, explain, export,
 import, fit, record, predict, advise."""
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from haichi.demo import demo
 from haichi.export.cli import export
 from haichi.figures.cli import app as figures_app
 from haichi.fit.cli import fit
+from haichi.gasfs.cli import app as gasfs_app
 from haichi.guest.cli import numa
 from haichi.predict.cli import predict
 from haichi.predict.measure_for import measure_for
@@ -41,6 +42,7 @@ lab_app = typer.Typer(
 )
 app.add_typer(lab_app, name="lab")
 app.add_typer(figures_app, name="figures")
+app.add_typer(gasfs_app, name="gasfs")
 app.command()(demo)
 lab_app.command(context_settings={"allow_interspersed_args": False})(numa)
 app.command(cls=FilesOrProgram)(compare)

@@ -1,5 +1,6 @@
 // Reading, sizes, and what a file's attributes are while it is being written.
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -217,10 +218,25 @@ Outcome<Attributes> Dispatcher::set_size(Inode inode, const File& file, const Ch
   return reply->attributes;
 }
 
-Done Dispatcher::fallocate(Handle handle, int, uint64_t, uint64_t) {
-  if (const auto description = find(handle); !description)
-    return tl::unexpected(description.error());
-  return tl::unexpected(EOPNOTSUPP);
+/// Makes the file as large as is asked. Room on the disks is not set aside: a full one is told of
+/// at close, as without it.
+Done Dispatcher::fallocate(Handle handle, int mode, uint64_t offset, uint64_t length) {
+  const auto description = find(handle);
+  if (!description) return tl::unexpected(description.error());
+  if (((*description)->flags & O_ACCMODE) == O_RDONLY) return tl::unexpected(EBADF);
+  if ((mode & ~FALLOC_FL_KEEP_SIZE) != 0) return tl::unexpected(EOPNOTSUPP);
+  if (length == 0) return tl::unexpected(EINVAL);
+  if (offset > kMostOffset || length > kMostOffset - offset) return tl::unexpected(EFBIG);
+  NodeFile& file = *(*description)->file;
+  const auto size = size_for_read((*description)->file, offset + length);
+  if (!size) return tl::unexpected(size.error());
+  const std::lock_guard lock(file.mutex);
+  if (mode & FALLOC_FL_KEEP_SIZE || file.size >= offset + length) return {};
+  file.size = offset + length;
+  file.grown = true;
+  ++file.version;
+  clock_gettime(CLOCK_REALTIME, &file.modified);
+  return {};
 }
 
 /// All that is below the end counts as data.

@@ -1,5 +1,6 @@
 #include "gasfs/store/database.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -15,6 +16,8 @@ static_assert(kTables.size() == static_cast<size_t>(Table::facts) + 1);
 /// Addresses that are set aside; the file is as large as what is in it.
 constexpr size_t kMostBytes = sizeof(void*) == 8 ? size_t{256} << 30 : size_t{1} << 30;
 constexpr unsigned kMostReaders = 1024;
+/// Room for changes that are made though the disk is full, and what is reserved at once.
+constexpr uint64_t kMargin = 1 << 20, kReserve = 3 << 20;
 
 MDB_val value_of(std::string_view text) { return {text.size(), const_cast<char*>(text.data())}; }
 std::string_view text_of(const MDB_val& value) {
@@ -137,6 +140,23 @@ Outcome<Transaction> Database::begin(bool changes) {
   const int code = mdb_txn_begin(env_, nullptr, changes ? 0u : unsigned{MDB_RDONLY}, &txn);
   if (code != 0) return tl::unexpected(errno_of(code));
   return Transaction(txn, tables_);
+}
+
+Done Database::reserve() {
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  mdb_env_info(env_, &info);
+  mdb_env_stat(env_, &stat);
+  const uint64_t used = (info.me_last_pgno + 1) * stat.ms_psize;
+  if (used + kMargin <= reserved_) return {};
+  int fd = -1;
+  mdb_env_get_fd(env_, &fd);
+  const uint64_t wanted = used + kMargin + kReserve;
+  if (::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(wanted)) != 0)
+    // A file system that cannot do it says so when it is written to.
+    return errno == ENOSPC || errno == EDQUOT ? tl::unexpected(errno) : Done{};
+  reserved_ = wanted;
+  return {};
 }
 
 Done Database::sync() { return done(mdb_env_sync(env_, 1)); }

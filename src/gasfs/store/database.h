@@ -64,12 +64,16 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   Outcome<Transaction> begin(bool changes);
+  /// Sees to it that the disk has room for what a transaction writes, ahead of time: ENOSPC where
+  /// it has not. Changes that free something are tried all the same: there is room left for them.
+  Done reserve();
   Done sync();
 
  private:
   explicit Database(MDB_env* env) : env_(env) {}
   MDB_env* env_;
   unsigned tables_[static_cast<int>(Table::facts) + 1] = {};
+  uint64_t reserved_ = 0;  // bytes of the file that the disk has set aside
 };
 
 }  // namespace haichi::gasfs

@@ -77,6 +77,11 @@ Outcome<NameReply> carry_out_change(ChangeContext& context, const NameRequest& r
   }
 }
 
+/// What makes the store larger, and is refused where the disk is full.
+bool adds(NameOp op) {
+  return op == NameOp::make || op == NameOp::link || op == NameOp::setxattr || op == NameOp::rename;
+}
+
 /// Keeps the answer, and drops those that the session has had.
 Done keep_answer(Transaction& txn, uint64_t session, const NameRequest& request,
                  const NameReply& reply) {
@@ -172,6 +177,8 @@ Outcome<NameReply> Names::open_file(uint64_t session, const NameRequest& request
 
 Outcome<NameReply> Names::change(uint64_t session, const NameRequest& request) {
   const std::lock_guard lock(mutex_);
+  if (auto room = database_->reserve(); !room && adds(request.op))
+    return tl::unexpected(room.error());
   auto txn = database_->begin(true);
   if (!txn) return tl::unexpected(txn.error());
   if (const auto answer = txn->get(Table::answers, key_of(session, request.sequence)); answer) {

@@ -33,6 +33,7 @@ class Names {
   Outcome<NameReply> carry_out(uint64_t session, const NameRequest& request);
   Done sync() { return database_->sync(); }
   Outcome<uint64_t> files();
+  Database& database() { return *database_; }
 
   /// Forgets files without a name that no session says to have open, which an earlier process of
   /// this server kept for sessions that did not come back. Gives those of which objects can go.

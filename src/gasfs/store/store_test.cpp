@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "gasfs/store/check.h"
 #include "gasfs/store/name_table.h"
 
 namespace haichi::gasfs {
@@ -321,6 +322,30 @@ TEST_F(StoreTest, InheritsTheGroupOfAFolderThatSaysSo) {
   const auto made = ask(request);
   EXPECT_EQ(made->attributes.gid, 77u);
   EXPECT_TRUE(made->attributes.mode & S_ISGID);
+}
+
+TEST_F(StoreTest, IsFoundSoundOrNot) {
+  const Inode dir = make(kRoot, "d", S_IFDIR | 0755)->attributes.inode;
+  const Inode file = make(dir, "a")->attributes.inode;
+  ask({.op = NameOp::link, .inode = kRoot, .other = file, .name = "b"});
+  ask({.op = NameOp::make, .inode = kRoot, .name = "l", .text = "x", .file = {S_IFLNK | 0777}});
+  ASSERT_TRUE(store->objects().write(file, std::vector<Extent>{{0, 1}}, bytes("x")));
+  const std::span stores(&store, 1);
+  const auto sound = check(stores);
+  ASSERT_TRUE(sound);
+  EXPECT_THAT(sound->problems, ElementsAre());
+  EXPECT_EQ(sound->files, 4u);
+  EXPECT_EQ(sound->objects, 1u);
+
+  ASSERT_TRUE(store->objects().write(4711, std::vector<Extent>{{0, 1}}, bytes("x")));
+  auto txn = store->names()->database().begin(true);
+  ASSERT_TRUE(txn->remove(Table::inodes, key_of(file)));
+  ASSERT_TRUE(txn->commit());
+  const auto damaged = check(stores);
+  EXPECT_EQ(damaged->problems.size(), 2u) << "two names have no file";
+  EXPECT_THAT(damaged->left_over, ::testing::UnorderedElementsAre(file, 4711));
+  ASSERT_TRUE(repair(stores, *damaged));
+  EXPECT_EQ(check(stores)->objects, 0u);
 }
 
 }  // namespace

@@ -1,0 +1,269 @@
+"""`haichi gasfs`: the commands."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from haichi.gasfs.daemons import GasfsError
+from haichi.gasfs.job import STRIPE, Job, Numbers, set_stripe, size_of
+from haichi.mpi import Missing
+
+FAILED, BAD_INPUT = 1, 2
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="A file system in user space that gathers what a node's processes write, arranges it and "
+    "sends few large requests to its servers (docs/guide/gasfs.md).",
+)
+
+Folder = Annotated[Path, typer.Argument(help="Where the file system has its stores.")]
+Patience = Annotated[float, typer.Option(min=0.1, help="Seconds until waiting is given up.")]
+Seconds = Annotated[
+    int, typer.Option("--for", min=0, help="Seconds after which the daemons end; 0: never.")
+]
+Unarranged = Annotated[
+    bool, typer.Option("--unarranged", help="Send requests as they come, to compare.")
+]
+DurableClose = Annotated[
+    bool, typer.Option("--durable-close", help="close(2) waits until all is on the disks.")
+]
+SubBuffer = Annotated[str, typer.Option(help="Bytes of a file that are gathered at first.")]
+Memory = Annotated[str, typer.Option(help="Bytes of all files that may wait for the servers.")]
+Linger = Annotated[int, typer.Option(min=1, help="Milliseconds that gathered bytes may wait.")]
+ServerPatience = Annotated[
+    float, typer.Option(min=0.1, help="Seconds until a silent server is given up.")
+]
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Turns what a user can put right into one line on standard error and exit code 2."""
+    try:
+        yield
+    except (GasfsError, Missing) as error:
+        sys.stderr.write(f"haichi gasfs: {error}\n")
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def dispatcher_options(
+    unarranged: bool,
+    durable_close: bool,
+    sub_buffer: str,
+    memory: str,
+    linger_ms: int,
+    server_patience: float,
+    seconds: int,
+) -> list[str]:
+    """The words of `haichi-gasfs dispatcher` for what a user asked for."""
+    words = ["--unarranged"] if unarranged else []
+    words += ["--durable-close"] if durable_close else []
+    words += ["--sub-buffer", str(size_of(sub_buffer)), "--memory", str(size_of(memory))]
+    words += ["--linger-ms", str(linger_ms), "--patience-ms", str(round(server_patience * 1000))]
+    return [*words, "--for", str(seconds)]
+
+
+@app.command()
+def start(
+    folder: Folder,
+    mount: Annotated[
+        Path | None, typer.Option(help="Folder on which the files are seen; FOLDER/mnt without.")
+    ] = None,
+    no_mount: Annotated[bool, typer.Option("--no-mount", help="Start the servers alone.")] = False,
+    servers: Annotated[
+        int, typer.Option(min=0, max=256, help="How many servers; 0: as before, or one.")
+    ] = 0,
+    stripe: Annotated[str, typer.Option(help="Bytes of a stripe of new files.")] = f"{STRIPE}",
+    listen: Annotated[
+        str, typer.Option(help="Address of this host at which the servers listen.")
+    ] = "127.0.0.1",
+    unarranged: Unarranged = False,
+    durable_close: DurableClose = False,
+    sub_buffer: SubBuffer = "4M",
+    memory: Memory = "256M",
+    linger_ms: Linger = 2000,
+    server_patience: ServerPatience = 30,
+    patience: Patience = 30,
+    seconds: Seconds = 0,
+) -> None:
+    """Start servers and a dispatcher on this machine, whose files are seen at FOLDER/mnt.
+
+    What the folder has from before is there again.
+    """
+    with one_line():
+        options = dispatcher_options(
+            unarranged, durable_close, sub_buffer, memory, linger_ms, server_patience, seconds
+        )
+        job = Job.make(folder, servers, size_of(stripe))
+        if any(server.process() for server in job.servers):
+            raise GasfsError(f"{folder} is being served already: haichi gasfs mount adds a mount")
+        where = mount or job.folder / "mnt"
+        try:
+            job.start_servers(listen, seconds, patience)
+            if not no_mount:
+                job.mount(where, options, patience)
+        except GasfsError:
+            job.stop(patience)
+            raise
+        number = job.description.servers
+        served = f"{number} server{'s' if number > 1 else ''}"
+        seen = "" if no_mount else f", files at {where}"
+        sys.stdout.write(f"{served}{seen}; haichi gasfs stop {folder} ends it\n")
+
+
+@app.command()
+def mount(
+    folder: Folder,
+    where: Annotated[Path, typer.Argument(help="Folder on which the files are seen.")],
+    unarranged: Unarranged = False,
+    durable_close: DurableClose = False,
+    sub_buffer: SubBuffer = "4M",
+    memory: Memory = "256M",
+    linger_ms: Linger = 2000,
+    server_patience: ServerPatience = 30,
+    patience: Patience = 30,
+    seconds: Seconds = 0,
+) -> None:
+    """Start a dispatcher on this node, for servers that `start` has started, perhaps elsewhere."""
+    with one_line():
+        options = dispatcher_options(
+            unarranged, durable_close, sub_buffer, memory, linger_ms, server_patience, seconds
+        )
+        Job.load(folder).mount(where, options, patience)
+
+
+@app.command()
+def stop(folder: Folder, patience: Patience = 600) -> None:
+    """End what runs of it on this node, and return when all is stored.
+
+    What is not stored is said, a line each; the exit code is 1 then.
+    """
+    with one_line():
+        wrong = Job.load(folder).stop(patience)
+    for line in wrong:
+        sys.stderr.write(f"haichi gasfs: not all is stored: {line}\n")
+    if wrong:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def status(
+    folder: Folder,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    prometheus: Annotated[
+        bool, typer.Option("--prometheus", help="Print them in Prometheus's text format.")
+    ] = False,
+) -> None:
+    """Print what servers and dispatchers have done: bytes, requests before and after."""
+    with one_line():
+        job = Job.load(folder)
+        servers, dispatchers = job.server_numbers(), job.dispatcher_numbers()
+    if as_json:
+        sys.stdout.write(json.dumps({"servers": servers, "dispatchers": dispatchers}) + "\n")
+    elif prometheus:
+        sys.stdout.write(prometheus_text(servers, dispatchers))
+    else:
+        print_tables(servers, dispatchers)
+    if any("error" in each for each in [*servers, *dispatchers]):
+        raise typer.Exit(FAILED)
+
+
+def prometheus_text(servers: list[Numbers], dispatchers: list[Numbers]) -> str:
+    """All numbers, each named haichi_gasfs_…, by server or mount."""
+    lines: dict[str, list[str]] = {}
+    for kind, label, each in [
+        *(("server", f'server="{one.get("index")}"', one) for one in servers),
+        *(("dispatcher", f'mount="{one.get("mount")}"', one) for one in dispatchers),
+    ]:
+        for name, value in each.items():
+            if isinstance(value, int) and name not in ("index", "boot", "store"):
+                full = f"haichi_gasfs_{kind}_{name}"
+                lines.setdefault(full, []).append(f"{full}{{{label}}} {int(value)}")
+    return "".join(
+        f"# TYPE {name} gauge\n" + "".join(f"{line}\n" for line in of_name)
+        for name, of_name in lines.items()
+    )
+
+
+def print_tables(servers: list[Numbers], dispatchers: list[Numbers]) -> None:
+    """For people."""
+    console = Console()
+    table = Table("dispatcher at", "written", "requests", "sent as", "merged", "waiting")
+    for one in dispatchers:
+        if "error" in one:
+            table.add_row(str(one["mount"]), str(one["error"]))
+            continue
+        gathered, sent = int(str(one["requests_gathered"])), int(str(one["requests_sent"]))
+        ratio = f"{gathered / sent:.1f} : 1" if sent else ""
+        table.add_row(
+            str(one["mount"]),
+            in_bytes(one["written_bytes"]),
+            f"{gathered:,}",
+            f"{sent:,}",
+            ratio,
+            in_bytes(one["waiting_bytes"]),
+        )
+    console.print(table)
+    table = Table("server", "requests", "seeks", "written", "read", "free")
+    for one in servers:
+        if "error" in one:
+            table.add_row(str(one["index"]), str(one["error"]))
+            continue
+        table.add_row(
+            str(one["index"]),
+            f"{one['write_requests']:,}",
+            f"{one['write_seeks']:,}",
+            in_bytes(one["written_bytes"]),
+            in_bytes(one["read_bytes"]),
+            in_bytes(one.get("free_bytes", 0)),
+        )
+    console.print(table)
+
+
+def in_bytes(value: object) -> str:
+    """Bytes in a unit that fits."""
+    size = float(str(value))
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+@app.command("set")
+def set_(
+    path: Annotated[Path, typer.Argument(help="A folder of the mount, or a file without bytes.")],
+    stripe: Annotated[str, typer.Option(help="Bytes of a stripe, of files made from now on.")],
+) -> None:
+    """Set how files are dealt out over the servers."""
+    with one_line():
+        set_stripe(path, size_of(stripe))
+
+
+@app.command()
+def check(
+    folder: Folder,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Remove objects of files that are not there.")
+    ] = False,
+) -> None:
+    """Look whether stores that nobody serves are sound; the exit code is 1 if not."""
+    with one_line():
+        result = Job.load(folder).check(repair=repair)
+    left = f", {result['left_over']} left over{' and removed' if repair else ''}"
+    sys.stdout.write(
+        f"{result['files']} files and folders, {result['objects']} objects"
+        f"{left if result['left_over'] else ''}, {len(result['problems'])} problems\n"
+    )
+    for problem in result["problems"]:
+        sys.stdout.write(f"  {problem}\n")
+    if result["problems"]:
+        raise typer.Exit(FAILED)

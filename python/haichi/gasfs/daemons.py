@@ -1,0 +1,170 @@
+"""The daemons of a gather file system as processes of this host: started so that they outlive who
+started them, known again later, and ended.
+
+A daemon is NAME.json in the folder `run` of its job, with the process's number and when it began:
+a number alone may be another's by now. What the daemon itself tells lies beside it: NAME.address
+once it serves, NAME.address.end when it ended in good order, NAME.log.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from haichi import paths, programs
+from haichi.mpi import Missing
+
+LOOK = 0.02
+PROGRAM = "haichi-gasfs"
+
+
+class GasfsError(Exception):
+    """Why something cannot be done, in one line: what, where, what to do."""
+
+
+class Process(BaseModel):
+    """NAME.json."""
+
+    pid: int
+    began: str  # clock ticks since this host was started
+    host: str
+    mount: str = ""  # of a dispatcher
+
+
+class Announcement(BaseModel):
+    """NAME.address."""
+
+    pid: int
+    address: str
+
+
+class End(BaseModel):
+    """NAME.address.end."""
+
+    pid: int
+    stored: bool
+    error: str
+
+
+def host() -> str:
+    """This host, or this node of a lab."""
+    return os.uname().nodename
+
+
+def _began(pid: int) -> str:
+    """When a process began; "" if there is none, or only its exit code is left."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """One of a job's daemons, by the folder of their files and its name."""
+
+    run: Path
+    name: str
+
+    @property
+    def _file(self) -> Path:
+        return self.run / f"{self.name}.json"
+
+    @property
+    def address_file(self) -> Path:
+        """What the daemon writes when it serves."""
+        return self.run / f"{self.name}.address"
+
+    @property
+    def log(self) -> Path:
+        """What the daemon prints."""
+        return self.run / f"{self.name}.log"
+
+    def process(self) -> Process | None:
+        """The process, if it is one of this host and lives."""
+        found = _read(self._file, Process)
+        alive = found and found.host == host() and _began(found.pid) == found.began
+        return found if alive else None
+
+    def address(self) -> str:
+        """Where it served last; "" if it never did."""
+        found = _read(self.address_file, Announcement)
+        return found.address if found else ""
+
+    def start(self, words: Sequence[str | Path], patience: float, mount: str = "") -> None:
+        """Starts it and waits until it serves.
+
+        Raises:
+            GasfsError: it lives already, or ends, or does not serve in time.
+        """
+        if self.process():
+            raise GasfsError(f"{self.name} is running already: haichi gasfs stop comes first")
+        self.address_file.unlink(missing_ok=True)
+        Path(f"{self.address_file}.end").unlink(missing_ok=True)
+        try:
+            program = programs.built(paths.program(PROGRAM))
+        except Missing as error:
+            raise GasfsError(
+                f"{error}; it needs libfuse3-dev, libsodium-dev, liblmdb-dev and libxxhash-dev"
+            ) from None
+        command = [program, *words, "--announce", self.address_file]
+        with self.log.open("wb") as log:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        described = Process(pid=process.pid, began=_began(process.pid), host=host(), mount=mount)
+        self._file.write_text(described.model_dump_json() + "\n")
+        ends = time.monotonic() + patience
+        while not self.address_file.exists():
+            if process.poll() is not None:
+                raise GasfsError(f"{self.name} did not start: {self.last_line()}")
+            if time.monotonic() > ends:
+                process.kill()
+                raise GasfsError(f"{self.name} did not start in {patience:.0f} s, see {self.log}")
+            time.sleep(LOOK)
+
+    def ask_to_end(self) -> Process | None:
+        """Asks it to end in good order; the process, if there was one to ask."""
+        process = self.process()
+        if process:
+            os.kill(process.pid, signal.SIGTERM)
+        return process
+
+    def wait(self, process: Process, patience: float) -> str:
+        """Waits for its end; "" if all that it had is stored, else why not."""
+        ends = time.monotonic() + patience
+        while _began(process.pid) == process.began:
+            if time.monotonic() > ends:
+                return f"{self.name} has not ended in {patience:.0f} s, see {self.log}"
+            time.sleep(LOOK)
+        end = _read(Path(f"{self.address_file}.end"), End)
+        if not end or end.pid != process.pid:
+            return f"{self.name} ended without a word: {self.last_line()}"
+        return "" if end.stored else f"{self.name}: {end.error}"
+
+    def last_line(self) -> str:
+        """The last line of its log."""
+        try:
+            lines = self.log.read_text(errors="replace").strip().splitlines()
+        except OSError:
+            lines = []
+        return lines[-1].removeprefix("haichi gasfs: ") if lines else f"nothing is in {self.log}"
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _read(file: Path, model: type[Model]) -> Model | None:
+    try:
+        return model.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None

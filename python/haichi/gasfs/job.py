@@ -1,0 +1,261 @@
+"""A gather file system: one folder that has its description, its secret, its servers' stores, and
+what is known of its daemons. The folder may lie where all nodes see it.
+
+    FOLDER/job.json        how many servers, stripes          FOLDER/server0, …   the stores
+    FOLDER/secret          what dispatchers and servers prove to each other    FOLDER/run   daemons
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import re
+import secrets
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypedDict, cast
+
+from haichi_processes import runner
+from pydantic import BaseModel, ValidationError
+
+from haichi import paths, programs
+from haichi.gasfs.daemons import PROGRAM, Daemon, GasfsError, host
+from haichi.mpi import Missing
+
+SCHEMA: Literal["haichi.gasfs-job/1"] = "haichi.gasfs-job/1"
+STRIPE = 64 << 10
+STRIPE_ATTRIBUTE = "user.haichi.stripe"
+STATUS_ATTRIBUTE = "user.haichi.status"
+LEAST_STRIPE, MOST_STRIPE = 4096, 8 << 20
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+class Description(BaseModel):
+    """job.json."""
+
+    schema_: Literal["haichi.gasfs-job/1"] = SCHEMA
+    servers: int
+    stripe: int  # bytes
+
+
+class CheckResult(TypedDict):
+    """What `haichi-gasfs check` prints."""
+
+    files: int
+    objects: int
+    left_over: int
+    problems: list[str]
+
+
+Numbers = dict[str, int | str | bool | list[dict[str, int | str | bool]]]
+
+
+def size_of(text: str) -> int:
+    """Bytes, from words such as 65536, 64k, 64KiB or 1M.
+
+    Raises:
+        GasfsError: it is no size.
+    """
+    match = re.fullmatch(r"(\d+)([kmg]?)(i?b)?", text.strip().lower())
+    if not match:
+        raise GasfsError(f"'{text}' is no size: give bytes, such as 65536, 64k or 1M")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A file system that there is."""
+
+    folder: Path
+    description: Description
+
+    @classmethod
+    def load(cls, folder: Path) -> Job:
+        """The one in this folder.
+
+        Raises:
+            GasfsError: there is none.
+        """
+        try:
+            text = (folder / "job.json").read_bytes()
+        except OSError as error:
+            raise GasfsError(
+                f"{folder} has no gather file system ({error.strerror}): haichi gasfs start "
+                "makes one"
+            ) from None
+        try:
+            return cls(folder.absolute(), Description.model_validate_json(text))
+        except ValidationError:
+            raise GasfsError(f"{folder}/job.json is none of this version of haichi") from None
+
+    @classmethod
+    def make(cls, folder: Path, servers: int, stripe: int) -> Job:
+        """A new one, or what is there already with the same number of servers (0: as it has, or
+        one).
+
+        Raises:
+            GasfsError: it has another number, or cannot be made.
+        """
+        if not LEAST_STRIPE <= stripe <= MOST_STRIPE or stripe % LEAST_STRIPE:
+            raise GasfsError(
+                f"a stripe is a multiple of {LEAST_STRIPE} bytes, {MOST_STRIPE} at most"
+            )
+        if (folder / "job.json").exists():
+            job = cls.load(folder)
+            if servers not in (0, job.description.servers):
+                raise GasfsError(
+                    f"{folder} has {job.description.servers} servers, and what is in it cannot be "
+                    f"dealt out anew: --servers {job.description.servers}, or another folder"
+                )
+            return job
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (folder / "run").mkdir(mode=0o700, exist_ok=True)
+            with os.fdopen(
+                os.open(folder / "secret", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w"
+            ) as file:
+                file.write(secrets.token_hex(32) + "\n")
+            description = Description(servers=servers or 1, stripe=stripe)
+            (folder / "job.json").write_text(description.model_dump_json() + "\n")
+        except OSError as error:
+            raise GasfsError(f"cannot make {folder}: {error.strerror}") from None
+        return cls(folder.absolute(), description)
+
+    @property
+    def servers(self) -> list[Daemon]:
+        """All servers, by their numbers."""
+        numbers = range(self.description.servers)
+        return [Daemon(self.folder / "run", f"server{number}") for number in numbers]
+
+    @property
+    def dispatchers(self) -> list[Daemon]:
+        """The dispatchers of this node that live."""
+        files = sorted((self.folder / "run").glob(f"dispatcher-{host()}-*.json"))
+        known = [Daemon(self.folder / "run", file.stem) for file in files]
+        return [daemon for daemon in known if daemon.process()]
+
+    def start_servers(self, listen: str, seconds: int, patience: float) -> None:
+        """Starts the servers on this host that do not run. One that did before serves at the same
+        port, so that dispatchers find it again."""
+        for number, server in enumerate(self.servers):
+            if server.process():
+                continue
+            before = server.address()
+            again = before.startswith(f"{listen}:")
+            words: list[str | Path] = ["server", "--store", self.folder / f"server{number}"]
+            words += ["--secret", self.folder / "secret", "--index", str(number)]
+            words += ["--servers", str(self.description.servers)]
+            words += ["--stripe", str(self.description.stripe), "--for", str(seconds)]
+            words += ["--listen", before if again else f"{listen}:0"]
+            server.start(words, patience)
+
+    def mount(self, where: Path, options: Sequence[str], patience: float) -> None:
+        """Starts a dispatcher on this node, whose files are seen at `where`.
+
+        Raises:
+            GasfsError: a server has not begun, or it cannot be mounted.
+        """
+        _clear_dead_mount(where)
+        try:
+            where.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise GasfsError(f"cannot mount on {where}: {error.strerror}") from None
+        if where.is_mount():
+            raise GasfsError(f"something is mounted on {where} already: name another folder")
+        words: list[str | Path] = ["dispatcher", "--secret", self.folder / "secret"]
+        for server in self.servers:
+            if not server.address():
+                raise GasfsError(f"{server.name} has never begun: haichi gasfs start {self.folder}")
+            words += ["--server", server.address()]
+        words += ["--mount", where.absolute(), *options]
+        self._free_dispatcher().start(words, patience, mount=str(where.absolute()))
+
+    def _free_dispatcher(self) -> Daemon:
+        number = 0
+        while (daemon := Daemon(self.folder / "run", f"dispatcher-{host()}-{number}")).process():
+            number += 1
+        return daemon
+
+    def stop(self, patience: float) -> list[str]:
+        """Ends what runs of it on this host, dispatchers first, and waits until all is stored; what
+        is not, a line each."""
+        wrong: list[str] = []
+        for daemons in (self.dispatchers, self.servers):
+            asked = [(daemon, daemon.ask_to_end()) for daemon in daemons]
+            ends = [daemon.wait(process, patience) for daemon, process in asked if process]
+            wrong += [end for end in ends if end]
+        return wrong
+
+    def server_numbers(self) -> list[Numbers]:
+        """What each server tells; {"index": …, "error": …} of one that does not answer."""
+        told: list[Numbers] = []
+        for number, server in enumerate(self.servers):
+            words = ["ask", "--server", server.address() or "none:0"]
+            words += ["--secret", str(self.folder / "secret")]
+            try:
+                text = programs.output(paths.program(PROGRAM), *words, timeout=30)
+                told.append(cast(Numbers, json.loads(text)))
+            except Missing as error:
+                told.append({"index": number, "error": str(error)})
+        return told
+
+    def dispatcher_numbers(self) -> list[Numbers]:
+        """What each dispatcher of this node tells."""
+        told: list[Numbers] = []
+        for daemon in self.dispatchers:
+            process = daemon.process()
+            mount = process.mount if process else ""
+            try:
+                numbers = cast(Numbers, json.loads(os.getxattr(mount, STATUS_ATTRIBUTE)))
+            except OSError as error:
+                numbers = {"error": error.strerror or "no answer"}
+            told.append({"name": daemon.name, "mount": mount, **numbers})
+        return told
+
+    def check(self, *, repair: bool) -> CheckResult:
+        """Looks whether the stores are sound, which nobody may serve meanwhile.
+
+        Raises:
+            GasfsError: somebody serves them, or they cannot be read.
+        """
+        stores = [str(self.folder / server.name) for server in self.servers]
+        words = ["check", *stores, *(["--repair"] if repair else [])]
+        done = runner.run([programs.built(paths.program(PROGRAM)), *words], timeout=3600)
+        if not done.out:
+            raise GasfsError(done.last_error.removeprefix("haichi gasfs: ") or done.how)
+        return cast(CheckResult, json.loads(done.out))
+
+
+def set_stripe(path: Path, stripe: int) -> None:
+    """Has a folder's new files, or an empty file, dealt out in stripes of so many bytes.
+
+    Raises:
+        GasfsError: it is not on a gather file system, or does not take that.
+    """
+    try:
+        mount = path.resolve(strict=True)
+        while not mount.is_mount():
+            mount = mount.parent
+        os.getxattr(mount, STATUS_ATTRIBUTE)
+        os.setxattr(path, STRIPE_ATTRIBUTE, str(stripe).encode())
+    except OSError as error:
+        raise GasfsError(
+            f"{path} does not take a stripe of {stripe} bytes ({error.strerror}): it is a folder "
+            "or an empty file of a gather file system, stripes are multiples of 4k, 8M at most"
+        ) from None
+
+
+def _clear_dead_mount(where: Path) -> None:
+    """Takes away what a dispatcher that died has left."""
+    with contextlib.suppress(FileNotFoundError):
+        try:
+            where.stat()
+        except OSError as error:
+            if error.errno not in (errno.ENOTCONN, errno.ECONNABORTED):
+                raise
+            words = ["umount", "-l"] if os.geteuid() == 0 else ["fusermount3", "-uz"]
+            subprocess.run([*words, where], check=False, capture_output=True, timeout=30)

@@ -1,0 +1,173 @@
+"""A whole gather file system: started, used by ordinary programs, stopped, asked and checked."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import differential
+import pytest
+from faces import on_tmpfs
+from haichi.gasfs.job import Job, size_of
+from mpis import ROOT, run_bounded
+from whole import Whole, folder_in_memory, needs_gasfs, whole
+
+HAICHI = [sys.executable, "-m", "haichi", "gasfs"]
+
+
+@pytest.fixture(scope="module")
+def system() -> Iterator[Whole]:
+    """Three servers with small stripes, so that most files are on all of them."""
+    with whole(3, stripe=4096) as made:
+        yield made
+
+
+def haichi(*words: str | Path, code: int = 0) -> str:
+    """What `haichi gasfs` prints."""
+    done = run_bounded([*HAICHI, *words], timeout=120, env={"PYTHONPATH": str(ROOT / "python")})
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_one_line_starts_it_and_one_ends_it() -> None:
+    needs_gasfs()
+    with folder_in_memory() as folder:
+        job = folder / "job"
+        try:
+            haichi("start", job, "--servers", "2", "--for", "300")
+            (job / "mnt/file").write_text("hello\n")
+            assert "already" in haichi("start", job, code=2)
+            told = json.loads(haichi("status", job, "--json"))
+            assert [one["index"] for one in told["servers"]] == [0, 1]
+            assert told["dispatchers"][0]["written_bytes"] == 6
+            assert 'haichi_gasfs_server_written_bytes{server="' in haichi(
+                "status", job, "--prometheus"
+            )
+            haichi("stop", job)
+            assert not (job / "mnt").is_mount()
+            assert "0 problems" in haichi("check", job)
+            haichi("start", job, "--for", "300")
+            assert (job / "mnt/file").read_text() == "hello\n"
+            haichi("stop", job)
+        finally:
+            if (job / "job.json").exists():
+                Job.load(job).stop(30)
+
+
+def test_what_a_user_asks_wrongly_is_one_line(tmp_path: Path) -> None:
+    for words, said in (
+        (("stop", tmp_path), "no gather file system"),
+        (("status", tmp_path / "none"), "no gather file system"),
+        (("start", tmp_path / "a", "--stripe", "5000"), "multiple of 4096"),
+        (("start", tmp_path / "a", "--memory", "much"), "is no size"),
+        (("set", tmp_path, "--stripe", "1M"), "does not take a stripe"),
+    ):
+        text = haichi(*words, code=2)
+        assert said in text
+        assert len(text.splitlines()) == 1
+
+
+def test_sizes_have_units() -> None:
+    assert [size_of(t) for t in ("4096", "64k", "64KiB", "1M")] == [4096, 65536, 65536, 1 << 20]
+
+
+def test_random_calls_answer_as_on_tmpfs(system: Whole) -> None:
+    folder = system.mount / "random"
+    folder.mkdir()
+    with on_tmpfs() as other:
+        for seed in range(2):
+            options = differential.Options(operations=700, processes=2)
+            found = differential.run(folder, other, seed, options)
+            assert not found, found
+
+
+def test_another_node_sees_what_is_closed_here(system: Whole) -> None:
+    with system.another_mount() as other:
+        (system.mount / "a").write_bytes(b"x" * 50_000)
+        assert (other / "a").read_bytes() == b"x" * 50_000
+        (other / "a").write_bytes(b"shorter")
+        assert (system.mount / "a").read_bytes() == b"shorter"
+        os.rename(other / "a", other / "b")
+        assert not (system.mount / "a").exists()
+        assert (system.mount / "b").stat().st_size == 7
+
+
+def test_records_of_two_nodes_that_alternate_are_all_there(system: Whole) -> None:
+    with system.another_mount() as other:
+        (system.mount / "records").touch()
+        fds = [os.open(at / "records", os.O_WRONLY) for at in (system.mount, other)]
+        for i in range(2000):
+            os.pwrite(fds[i % 2], f"{i:039}\n".encode(), 40 * i)
+        for fd in fds:
+            os.close(fd)
+        lines = (system.mount / "records").read_text().split()
+        assert [int(line) for line in lines] == list(range(2000))
+
+
+def test_a_folder_says_how_files_in_it_are_dealt_out(system: Whole) -> None:
+    folder = system.mount / "large"
+    folder.mkdir()
+    haichi("set", folder, "--stripe", "1M")
+    before = system.job.server_numbers()
+    (folder / "f").write_bytes(bytes(900_000))
+    after = system.job.server_numbers()
+    wrote = [
+        int(str(a["written_bytes"])) - int(str(b["written_bytes"]))
+        for a, b in zip(after, before, strict=True)
+    ]
+    assert sorted(wrote) == [0, 0, 900_000]
+
+
+def test_a_name_that_goes_while_it_is_open(system: Whole) -> None:
+    with (system.mount / "gone").open("w+b", buffering=0) as file:
+        file.write(b"still here")
+        (system.mount / "gone").unlink()
+        file.seek(0)
+        assert file.read() == b"still here"
+
+
+def test_idle_daemons_take_no_processor(system: Whole) -> None:
+    def ticks() -> int:
+        total = 0
+        for daemon in (*system.job.servers, *system.job.dispatchers):
+            process = daemon.process()
+            assert process
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+        return total
+
+    time.sleep(3)  # what was gathered has gone
+    before = ticks()
+    time.sleep(5)
+    assert ticks() - before <= 1
+
+
+def test_stop_says_what_is_not_stored() -> None:
+    with whole(1, "--patience-ms", "1000", "--linger-ms", "60000") as system:
+        fd = os.open(system.mount / "f", os.O_WRONLY | os.O_CREAT)
+        os.write(fd, b"never")
+        system.kill(system.job.servers[0])
+        (said,) = system.job.stop(60)
+        assert re.search(r"dispatcher-.*: of 1 files not all", said)
+        with contextlib.suppress(OSError):  # the mount is gone
+            os.close(fd)
+
+
+def test_a_stranger_is_not_let_in(system: Whole, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("ab" * 32 + "\n")
+    secret.chmod(0o600)
+    program = Path(os.environ.get("HAICHI_BUILD", ROOT / "build/current")) / "bin/haichi-gasfs"
+    address = system.job.servers[0].address()
+    words = [program, "ask", "--server", address, "--secret", secret]
+    done = run_bounded(words, timeout=30)
+    assert done.returncode == 1
+    assert "secret" in done.stderr
+    secret.chmod(0o644)
+    assert "others may read" in run_bounded(words, timeout=30).stderr
