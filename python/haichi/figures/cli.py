@@ -16,6 +16,7 @@ from haichi.figures import (
     a_a,
     advise,
     collectives,
+    gasfs,
     hpio_network,
     issue_orders,
     job_regret,
@@ -76,6 +77,8 @@ for _name, _own in (
     ("numa", numa),
 ):
     app.command(_name)(_own.command)
+app.command("gasfs-counts")(gasfs.counts_command)
+app.command("gasfs-btio")(gasfs.btio_command)
 
 
 @app.command("hpio-network")

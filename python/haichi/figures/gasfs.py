@@ -1,0 +1,299 @@
+"""`haichi figures gasfs-counts` and `gasfs-btio`: paper 002's tables 2 and 3, as far as one machine
+can show them: how many requests and seeks arranging leaves of BTIO's, by arithmetic, and what a
+program that writes as BTIO does takes on the file system itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, TypedDict, cast
+
+import typer
+from rich.table import Table
+
+from haichi import paths, programs
+from haichi.figures import record
+from haichi.figures.command import INVALID, keep, one_line, progress_on_errors
+from haichi.figures.places import temporary_lab, temporary_machine
+from haichi.gasfs.daemons import PROGRAM, GasfsError
+from haichi.gasfs.job import Job, size_of
+from haichi.lab import Lab
+from haichi.mpi import Missing
+
+STRIPE = "64k"  # the paper's block
+LIMIT = 3600.0  # seconds of one run
+# Paper 002, table 3: requests and seeks on 8 nodes with 2 ranks each.
+PAPER = {
+    "A": (10490880, 666575, 2287540, 666259),
+    "B": (42468984, 3057766, 8512074, 1713626),
+    "C": (170142519, 11229406, 27801033, 4374196),
+}
+
+
+class Counted(TypedDict):
+    """Requests and seeks."""
+
+    requests: int
+    seeks: int
+
+
+class Counts(TypedDict):
+    """What `haichi-gasfs btio` prints."""
+
+    records: int
+    unarranged: Counted
+    snapshot: Counted
+    whole: Counted
+
+
+def counts(size: str, nodes: int, per_node: int, stripe: int, *, cyclic: bool = False) -> Counts:
+    """By arithmetic.
+
+    Raises:
+        Missing: haichi is not built, or BT does not run so.
+    """
+    words = ["btio", "--class", size, "--nodes", str(nodes), "--per-node", str(per_node)]
+    words += ["--stripe", str(stripe), *(["--cyclic"] if cyclic else [])]
+    return cast(Counts, json.loads(programs.output(paths.program(PROGRAM), *words, timeout=LIMIT)))
+
+
+def counts_command(
+    sizes: Annotated[str, typer.Option("--classes", help="Of S, W, A, B, C.")] = "SWA",
+    stripe: Annotated[str, typer.Option(help="Bytes of a stripe.")] = STRIPE,
+    out: Annotated[Path | None, typer.Option(help="The JSON file to write.")] = None,
+) -> None:
+    """Count BTIO's requests with and without arranging, beside those of the paper's table 3."""
+    table = Table("class", "nodes x ranks", "ranks", "records", "as they come", "arranged", "whole")
+    table.add_column("the paper: as they come, arranged")
+    rows: list[dict[str, object]] = []
+    with one_line():
+        for size in sizes:
+            for nodes, per_node, cyclic in LAYOUTS:
+                told = counts(size, nodes, per_node, size_of(stripe), cyclic=cyclic)
+                row = {"class": size, "nodes": nodes, "per_node": per_node, "cyclic": cyclic}
+                rows.append({**row, **told})
+                paper = PAPER.get(size) if (nodes, per_node) == (8, 2) else None
+                table.add_row(
+                    size,
+                    f"{nodes} x {per_node}",
+                    "dealt out" if cyclic else "in blocks",
+                    f"{told['records']:,}",
+                    f"{told['unarranged']['requests']:,}",
+                    f"{told['snapshot']['requests']:,}",
+                    f"{told['whole']['requests']:,}",
+                    f"{paper[0]:,}, {paper[1]:,}" if paper else "",
+                )
+    record.console().print(table)
+    keep({"schema": "haichi.gasfs-counts/1", "stripe": stripe, "cases": rows}, out, "gasfs-counts")
+
+
+LAYOUTS = [(1, 4, False), (4, 4, False), (4, 4, True), (8, 2, False), (8, 2, True)]
+
+
+@dataclass
+class Run:
+    """One way to write the file, and what it took."""
+
+    way: str
+    seconds: float
+    requests: int = 0
+    seeks: int = 0
+    written: int = 0
+    whole: bool = True  # whether all reads back
+    least: int = field(default=0)  # requests by arithmetic
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Who writes what, and where."""
+
+    size: str
+    nodes: int
+    per_node: int
+    stripe: int
+
+    def writer(self, file: Path, node: int, *more: str) -> list[str | Path]:
+        """The words of the program of one node."""
+        words: list[str | Path] = [paths.program(PROGRAM), "write-btio", file]
+        words += ["--class", self.size]
+        words += ["--nodes", str(self.nodes), "--per-node", str(self.per_node)]
+        return [*words, "--node", str(node), *more]
+
+
+def run_all(commands: Sequence[Sequence[str | Path]], preload: dict[str, str]) -> float:
+    """Runs one program on each node together; seconds of the longest.
+
+    Raises:
+        GasfsError: one fails.
+    """
+    begun = time.monotonic()
+    running = [
+        subprocess.Popen(
+            list(words),
+            env={**os.environ, **preload},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for words in commands
+    ]
+    for process in running:
+        _, said = process.communicate(timeout=LIMIT)
+        if process.returncode:
+            raise GasfsError(said.strip() or f"exit code {process.returncode}")
+    return time.monotonic() - begun
+
+
+@contextmanager
+def file_system(folder: Path, ways: Ways, lab: Lab | None, *options: str) -> Iterator[list[Path]]:
+    """A gather file system with one server, on node0 in a lab; where each node sees it."""
+    haichi = [sys.executable, "-m", "haichi", "gasfs"]
+    nodes = [node.enter() for node in lab.nodes[: ways.nodes]] if lab else [[]]
+    listen = lab.nodes[0].address if lab else "127.0.0.1"
+    common = ["--for", f"{LIMIT:.0f}"]
+    start = [*haichi, "start", str(folder), "--no-mount", "--listen", listen, *common]
+    mounts = [folder.parent / f"{folder.name}-mnt{node}" for node in range(len(nodes))]
+    try:
+        called([*nodes[0], *start, "--stripe", str(ways.stripe)])
+        for words, mount in zip(nodes, mounts, strict=True):
+            called([*words, *haichi, "mount", str(folder), str(mount), *common, *options])
+        yield mounts
+    finally:
+        for words in reversed(nodes):
+            called([*words, *haichi, "stop", str(folder)])
+
+
+def called(words: Sequence[str]) -> None:
+    """Runs a command.
+
+    Raises:
+        GasfsError: it fails.
+    """
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise GasfsError(done.stderr.strip())
+
+
+def on_gasfs(
+    way: str, folder: Path, ways: Ways, lab: Lab | None, options: Sequence[str], *, preload: bool
+) -> Run:
+    """The file system itself, by its mount or by the preload."""
+    with file_system(folder, ways, lab, *options) as mounts:
+        enter = [node.enter() for node in lab.nodes[: ways.nodes]] if lab else [[]]
+        library = paths.build() / "lib" / "libhaichi-posix.so"
+        commands: list[list[str | Path]] = []
+        for node, mount in enumerate(mounts):
+            own: list[str | Path] = [*enter[node]]
+            if preload:
+                own += ["env", f"LD_PRELOAD={library}", f"HAICHI_GASFS={mount}"]
+            commands.append([*own, *ways.writer(mount / "bt", node)])
+        seconds = run_all(commands, {})
+        (told,) = asked(folder, enter[0])
+        run = Run(way, seconds, told["write_requests"], told["write_seeks"], told["written_bytes"])
+        try:
+            run_all([[*enter[-1], *ways.writer(mounts[-1] / "bt", 0, "--verify")]], {})
+        except GasfsError:
+            run.whole = False
+    return run
+
+
+def asked(folder: Path, enter: Sequence[str]) -> list[dict[str, int]]:
+    """What the servers tell, asked on their node."""
+    told = []
+    for server in Job.load(folder).servers:
+        words: list[str | Path] = [*enter, paths.program(PROGRAM), "ask"]
+        words += ["--server", server.address()]
+        words += ["--secret", folder / "secret"]
+        out = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
+        told.append(cast("dict[str, int]", json.loads(out)))
+    return told
+
+
+def on_tmpfs(folder: Path, ways: Ways) -> Run:
+    """The node's own memory, as if it were all there is."""
+    file = folder / "local"
+    seconds = run_all([ways.writer(file, node) for node in range(ways.nodes)], {})
+    file.unlink()
+    return Run("local, in memory", seconds)
+
+
+def btio_command(
+    size: Annotated[str, typer.Option("--class", help="S, W or A.")] = "W",
+    nodes: Annotated[int, typer.Option(min=1, help="Nodes; more than one needs the lab.")] = 1,
+    per_node: Annotated[int, typer.Option(min=1, help="Ranks on each.")] = 4,
+    rate: Annotated[str, typer.Option(help="Rate of each link of the lab.")] = "100mbit",
+    stripe: Annotated[str, typer.Option(help="Bytes of a stripe.")] = STRIPE,
+    out: Annotated[Path | None, typer.Option(help="The JSON file to write.")] = None,
+) -> None:
+    """Write as BTIO's Fortran variant does: in memory, and on the file system as requests come,
+    arranged by the mount, and arranged by the preload."""
+    progress = progress_on_errors()
+    with one_line():
+        try:
+            ways = Ways(size, nodes, per_node, size_of(stripe))
+            told = counts(size, nodes, per_node, ways.stripe)
+            runs = measured(ways, rate, progress)
+        except GasfsError as error:
+            raise Missing(str(error)) from None
+    table = Table("way", "seconds", "requests", "seeks", "by arithmetic", "all reads back")
+    for run in runs:
+        arranged = told["unarranged"] if "as they come" in run.way else told["snapshot"]
+        run.least = arranged["requests"] if run.requests else 0
+        table.add_row(
+            run.way,
+            f"{run.seconds:.2f}",
+            f"{run.requests:,}" if run.requests else "",
+            f"{run.seeks:,}" if run.requests else "",
+            f"{run.least:,}" if run.least else "",
+            "yes" if run.whole else "NO",
+        )
+    record.console().print(table)
+    document = {"schema": "haichi.gasfs-btio/1", "job": asdict(ways), "rate": rate}
+    keep({**document, "runs": [asdict(run) for run in runs]}, out, "gasfs-btio")
+    if not all(run.whole for run in runs):
+        raise typer.Exit(INVALID)
+
+
+def measured(ways: Ways, rate: str, progress: Callable[[str], None]) -> list[Run]:
+    """All ways, one after the other."""
+    # A sub-buffer that holds what a node writes of a snapshot, and is sent when it has it.
+    of_snapshot = str(max(4096, counts_bytes(ways)))
+    arranged = ["--sub-buffer", of_snapshot, "--linger-ms", "60000"]
+    if ways.nodes == 1:
+        with temporary_machine() as machine:
+            return each_way(machine.shared, ways, None, arranged, progress)
+    with temporary_lab(ways.nodes, rate) as place:
+        return each_way(place.lab.shared, ways, place.lab, arranged, progress)
+
+
+def counts_bytes(ways: Ways) -> int:
+    """Bytes that a node writes of one snapshot."""
+    side = {"S": 12, "W": 24, "A": 64, "B": 102, "C": 162, "D": 408}[ways.size]
+    return side**3 * 40 // ways.nodes
+
+
+def each_way(
+    folder: Path, ways: Ways, lab: Lab | None, arranged: list[str], progress: Callable[[str], None]
+) -> list[Run]:
+    """All ways in one folder."""
+    runs = []
+    progress("local")
+    runs.append(on_tmpfs(folder, ways))
+    for way, options, preload in (
+        ("as they come, by the mount", ["--unarranged", *arranged], False),
+        ("arranged, by the mount", arranged, False),
+        ("arranged, by the preload", arranged, True),
+    ):
+        progress(way)
+        job = folder / f"job{len(runs)}"
+        runs.append(on_gasfs(way, job, ways, lab, options, preload=preload))
+        shutil.rmtree(job)
+    return runs
