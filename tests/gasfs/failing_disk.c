@@ -1,6 +1,6 @@
 /* A disk that fails: preloaded into a server, each pwrite(2) of an object fails with EIO while the
- * file that HAICHI_TEST_FAILING_DISK names is there. LMDB's own writes are left alone: they begin in
- * files that are no objects. */
+ * file that HAICHI_TEST_FAILING_DISK names is there. LMDB's own writes are left alone: they begin
+ * in files that are no objects. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ static int is_object(int fd) {
 
 static ssize_t write_or_fail(const char* name, int fd, const void* data, size_t size, off64_t at) {
   ssize_t (*real)(int, const void*, size_t, off64_t) =
-      (ssize_t(*)(int, const void*, size_t, off64_t))dlsym(RTLD_NEXT, name);
+      (ssize_t (*)(int, const void*, size_t, off64_t))dlsym(RTLD_NEXT, name);
   const char* flag = getenv("HAICHI_TEST_FAILING_DISK");
   if (flag && access(flag, F_OK) == 0 && is_object(fd)) {
     errno = EIO;

@@ -5,18 +5,18 @@ program that writes as BTIO does takes on the file system itself."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, TypedDict, cast
 
 import typer
+from haichi_processes import runner
 from rich.table import Table
 
 from haichi import paths, programs
@@ -128,27 +128,17 @@ class Ways:
         return [*words, "--node", str(node), *more]
 
 
-def run_all(commands: Sequence[Sequence[str | Path]], preload: dict[str, str]) -> float:
+def run_all(commands: Sequence[Sequence[str | Path]]) -> float:
     """Runs one program on each node together; seconds of the longest.
 
     Raises:
         GasfsError: one fails.
     """
     begun = time.monotonic()
-    running = [
-        subprocess.Popen(
-            list(words),
-            env={**os.environ, **preload},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for words in commands
-    ]
-    for process in running:
-        _, said = process.communicate(timeout=LIMIT)
-        if process.returncode:
-            raise GasfsError(said.strip() or f"exit code {process.returncode}")
+    with ThreadPoolExecutor(len(commands)) as pool:
+        for done in pool.map(lambda words: runner.run(words, timeout=LIMIT), commands):
+            if done.code:
+                raise GasfsError(done.last_error or done.how)
     return time.monotonic() - begun
 
 
@@ -177,9 +167,9 @@ def called(words: Sequence[str]) -> None:
     Raises:
         GasfsError: it fails.
     """
-    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        raise GasfsError(done.stderr.strip())
+    done = runner.run(words, timeout=300)
+    if done.code:
+        raise GasfsError(done.last_error or done.how)
 
 
 def on_gasfs(
@@ -195,11 +185,11 @@ def on_gasfs(
             if preload:
                 own += ["env", f"LD_PRELOAD={library}", f"HAICHI_GASFS={mount}"]
             commands.append([*own, *ways.writer(mount / "bt", node)])
-        seconds = run_all(commands, {})
+        seconds = run_all(commands)
         (told,) = asked(folder, enter[0])
         run = Run(way, seconds, told["write_requests"], told["write_seeks"], told["written_bytes"])
         try:
-            run_all([[*enter[-1], *ways.writer(mounts[-1] / "bt", 0, "--verify")]], {})
+            run_all([[*enter[-1], *ways.writer(mounts[-1] / "bt", 0, "--verify")]])
         except GasfsError:
             run.whole = False
     return run
@@ -212,15 +202,17 @@ def asked(folder: Path, enter: Sequence[str]) -> list[dict[str, int]]:
         words: list[str | Path] = [*enter, paths.program(PROGRAM), "ask"]
         words += ["--server", server.address()]
         words += ["--secret", folder / "secret"]
-        out = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
-        told.append(cast("dict[str, int]", json.loads(out)))
+        done = runner.run(words, timeout=60)
+        if done.code:
+            raise GasfsError(done.last_error or done.how)
+        told.append(cast("dict[str, int]", json.loads(done.out)))
     return told
 
 
 def on_tmpfs(folder: Path, ways: Ways) -> Run:
     """The node's own memory, as if it were all there is."""
     file = folder / "local"
-    seconds = run_all([ways.writer(file, node) for node in range(ways.nodes)], {})
+    seconds = run_all([ways.writer(file, node) for node in range(ways.nodes)])
     file.unlink()
     return Run("local, in memory", seconds)
 

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import secrets
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -258,4 +257,4 @@ def _clear_dead_mount(where: Path) -> None:
             if error.errno not in (errno.ENOTCONN, errno.ECONNABORTED):
                 raise
             words = ["umount", "-l"] if os.geteuid() == 0 else ["fusermount3", "-uz"]
-            subprocess.run([*words, where], check=False, capture_output=True, timeout=30)
+            runner.run([*words, where], timeout=30)
