@@ -29,6 +29,7 @@ from haichi.figures import (
     one_node,
     paper_001,
     paper_001_run,
+    paper_004,
     predict_runs,
     predict_smpi,
     pruning,
@@ -39,6 +40,7 @@ from haichi.figures import (
     scale,
     truth,
     tuned_io,
+    validate,
 )
 from haichi.figures.command import (
     BAD_INPUT,
@@ -72,6 +74,8 @@ for _name, _own in (
     ("advise", advise),
     ("predict-runs", predict_runs),
     ("predict-smpi", predict_smpi),
+    ("validate", validate),
+    ("paper-004", paper_004),
     ("mapping", mapping),
     ("never-slower", never_slower_command),
     ("numa", numa),
