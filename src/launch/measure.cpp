@@ -1,4 +1,5 @@
-// haichi measure: becomes the MPI program haichi-measure-<abi>.
+// haichi measure: becomes the MPI program haichi-measure-<abi>, or with --numa, which is no job's,
+// haichi-numaio.
 #include <algorithm>
 
 #include "launch/abi_program.h"
@@ -18,6 +19,12 @@ bool starts_launches(const std::vector<std::string>& words) {
 
 int measure_command(Invocation invocation) {
   constexpr std::string_view kName = "haichi-measure";
+  const auto own_end = std::find(invocation.words.begin(), invocation.words.end(), "--");
+  const auto numa = std::find(invocation.words.begin(), own_end, "--numa");
+  if (numa != own_end) {
+    invocation.words.erase(numa);
+    return numaio_command("measure", std::move(invocation));
+  }
   if (!starts_launches(invocation.words)) return become_abi_program(kName, std::move(invocation));
   std::vector<std::string> all_words = invocation.words;
   const auto path = abi_program(kName, invocation);

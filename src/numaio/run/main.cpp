@@ -20,6 +20,7 @@ struct Command {
 };
 constexpr Command kCommands[] = {
     {"where", where_command},
+    {"measure", measure_command},
     {"plan", plan_command},
     {"bench", bench_command},
 };
