@@ -17,6 +17,7 @@ int refuse(int code, const std::string& text);
 int where_command(const Words& words);
 int bench_command(const Words& words);
 int measure_command(const Words& words);
+int turns_command(const Words& words);
 int plan_command(const Words& words);
 
 }  // namespace haichi::numaio

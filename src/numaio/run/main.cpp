@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"measure", measure_command},
     {"plan", plan_command},
     {"bench", bench_command},
+    {"turns", turns_command},
 };
 
 }  // namespace
