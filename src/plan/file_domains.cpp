@@ -5,6 +5,12 @@
 #include "base/rounding.h"
 
 namespace haichi::plan {
+namespace {
+
+// A window is not smaller than this only because another aggregator has more.
+constexpr int64_t kLeastOfLess = 32 << 10;
+
+}  // namespace
 
 // Nothing here may overflow for ranges up to INT64_MAX: products are formed only where they are
 // known to stay within range_.end, and ends are found by sizes, not by sums.
@@ -32,8 +38,20 @@ FileDomains::FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t 
       stripe_unit_(0),
       alignment_(1),
       listed_(size_t(aggregators_)) {
+  std::vector<int64_t> bytes(parts.size());
+  for (size_t a = 0; a < parts.size(); ++a)
+    for (const Extent& part : parts[a]) bytes[a] += part.size();
+  const int64_t longest = parts.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
   for (size_t a = 0; a < parts.size(); ++a) {
-    for (const Extent& part : parts[a]) list_windows(part, listed_[a]);
+    // Who has much less has smaller windows and not fewer cycles: else its messages come all at
+    // once, and its links stand still while the others go on.
+    int64_t most = buffer_;
+    if (bytes[a] < longest / 2) {
+      const double share = double(bytes[a]) / double(longest);
+      most =
+          std::min(buffer_, std::max(kLeastOfLess, whole_pages(int64_t(share * double(buffer_)))));
+    }
+    for (const Extent& part : parts[a]) list_windows(part, most, listed_[a]);
     cycles_ = std::max(cycles_, int64_t(listed_[a].size()));
   }
 }
@@ -41,10 +59,10 @@ FileDomains::FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t 
 // Windows of the same size as nearly as pages allow: of a part a little larger than the buffer, one
 // full window and a small rest would take two cycles all the same; a page that two windows share is
 // written twice.
-void FileDomains::list_windows(Extent part, std::vector<Extent>& windows) const {
-  const int64_t number = divide_up(part.size(), buffer_);
+void FileDomains::list_windows(Extent part, int64_t most, std::vector<Extent>& windows) {
+  const int64_t number = divide_up(part.size(), most);
   int64_t each = divide_up(part.size(), std::max<int64_t>(1, number));
-  each = each > buffer_ - kPage ? buffer_ : whole_pages(each);
+  each = each > most - kPage ? most : whole_pages(each);
   for (; !part.empty(); part.begin += std::min(each, part.size()))
     windows.push_back({part.begin, part.begin + std::min(each, part.size())});
 }

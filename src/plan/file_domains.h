@@ -37,7 +37,8 @@ struct Extent {
 /// range.end, stripe_unit and alignment >= 0; aggregators and buffer count as 1 if smaller.
 ///
 /// Or the parts of each aggregator are given (plan/locality.h): its windows are these parts in
-/// order, cut evenly, in whole pages, where they are larger than the buffer.
+/// order, cut evenly, in whole pages, where they are larger than the buffer, or than a part of it
+/// where another aggregator has more than twice as many bytes.
 class FileDomains {
  public:
   FileDomains(Extent range, int aggregators, int64_t buffer, int64_t stripe_unit,
@@ -69,7 +70,7 @@ class FileDomains {
   int64_t first_stripe(int a) const;
   void count_striped_cycles();
   Extent window_of_stripe(int a, int64_t c) const;
-  void list_windows(Extent part, std::vector<Extent>& windows) const;
+  static void list_windows(Extent part, int64_t most, std::vector<Extent>& windows);
 
   Extent range_;
   int aggregators_;

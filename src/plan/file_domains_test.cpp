@@ -211,6 +211,22 @@ TEST(FileDomains, PartsAreCutEvenlyInWholePages) {
   EXPECT_EQ(domains.window(2, 1), Extent{});
 }
 
+// Who has a quarter of what another one has is busy in all cycles, not in the first quarter of
+// them.
+TEST(FileDomains, WhoHasMuchLessHasSmallerWindows) {
+  constexpr int64_t kBuffer = 256 << 10, kMost = 16 * kBuffer;
+  const FileDomains domains({{{0, kMost}},
+                             {{kMost, kMost + kMost / 4}},
+                             {{2 * kMost, 2 * kMost + 1}},
+                             {{3 * kMost, 3 * kMost + kMost * 3 / 4}}},
+                            kBuffer);
+  EXPECT_EQ(domains.cycles(), 16);
+  EXPECT_EQ(domains.window(0, 15).size(), kBuffer);
+  EXPECT_EQ(domains.window(1, 15).size(), kBuffer / 4);
+  EXPECT_EQ(domains.window(2, 0).size(), 1);
+  EXPECT_EQ(domains.window(3, 11).size(), kBuffer) << "not so much less";
+}
+
 TEST(FileDomains, WindowsOfPartsAreNoLargerThanTheBuffer) {
   for (const int64_t buffer : {1, 1000, 4096, 5000, 131072, 1 << 30})
     for (const int64_t size : {1, 999, 4096, 10000, 131073}) {
