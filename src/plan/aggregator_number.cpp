@@ -16,10 +16,6 @@ constexpr std::string_view kNeeded[] = {"in_gbs", "out_gbs", "storage_gbs", "ser
 // One aggregator more is not worth this part of itself.
 constexpr double kSpare = 0.05;
 
-struct Rates {
-  double one, node, storage;  // bytes/second
-};
-
 double bytes_per_second(double gbs) { return gbs * 1e9; }
 
 /// What passes through a node while all nodes have aggregators and ranks.
@@ -32,7 +28,13 @@ double rate_of_node(const machine::Machine& machine, int nodes) {
   return std::min(in, out) / (1 + from_others);
 }
 
-Rates rates_of(const machine::Machine& machine, int nodes, const FileShape& file) {
+}  // namespace
+
+std::optional<AccessRates> access_rates(const machine::Machine& machine, const FileShape& file) {
+  if (!std::all_of(std::begin(kNeeded), std::end(kNeeded),
+                   [&](std::string_view name) { return machine.tells(name); }) ||
+      machine.servers < 1)
+    return std::nullopt;
   const double stripe = file.stripe_unit > 0 ? double(file.stripe_unit) : machine.stripe_bytes;
   const double servers = file.stripes > 0 ? file.stripes : machine.servers;
   const double window = double(std::max<int64_t>(1, file.window));
@@ -49,8 +51,10 @@ Rates rates_of(const machine::Machine& machine, int nodes, const FileShape& file
   if (machine.client_gbs > 0)
     window_s = std::max(window_s, window / bytes_per_second(machine.client_gbs));
   window_s += 2 * machine.latency_ns * 1e-9;
-  return {window / window_s, rate_of_node(machine, nodes), servers * piece / request_s};
+  return AccessRates{window / window_s, servers * piece / request_s};
 }
+
+namespace {
 
 /// Of the divisors and multiples of `stripes`, the least from `wanted` on that there are ranks for,
 /// else the largest below. `wanted` is from 1 to `ranks`.
@@ -77,13 +81,11 @@ int number_of_each(const placement::Placement& placement, int per_node) {
 std::optional<NumberOfAggregators> number_by_rates(const machine::Machine& machine,
                                                    const placement::Placement& placement,
                                                    const FileShape& file) {
-  if (!std::all_of(std::begin(kNeeded), std::end(kNeeded),
-                   [&](std::string_view name) { return machine.tells(name); }) ||
-      machine.servers < 1)
-    return std::nullopt;
+  const auto rates = access_rates(machine, file);
+  if (!rates) return std::nullopt;
   const int nodes = placement.nodes(), ranks = placement.ranks();
-  const Rates rates = rates_of(machine, nodes, file);
-  const double busy = std::min(nodes * rates.node, rates.storage) / rates.one;
+  const double node_rate = rate_of_node(machine, nodes);
+  const double busy = std::min(nodes * node_rate, rates->storage) / rates->one;
   const int least =
       int(choose_aggregators(placement, Layout::roundrobin, 0, file.stripes).ranks.size());
   const double wanted = std::clamp(std::ceil(busy - kSpare), double(least), double(ranks) * nodes);
@@ -100,8 +102,8 @@ std::optional<NumberOfAggregators> number_by_rates(const machine::Machine& machi
   number.why = fmt::format(
       "{} aggregator{}: one can access {:.3g} GB/s, what passes through a node is {:.3g}, the "
       "servers take {:.3g} in all, by the machine's profile; cb_nodes not given",
-      number.total, number.total == 1 ? "" : "s", rates.one * 1e-9, rates.node * 1e-9,
-      rates.storage * 1e-9);
+      number.total, number.total == 1 ? "" : "s", rates->one * 1e-9, node_rate * 1e-9,
+      rates->storage * 1e-9);
   return number;
 }
 

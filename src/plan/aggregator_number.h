@@ -30,14 +30,22 @@ struct FileShape {
   int stripes = 0;          ///< servers of the file; 0: not known, then all of the machine
 };
 
+/// Bytes/second, as above.
+struct AccessRates {
+  double one = 0, storage = 0;
+};
+
+/// Nothing if the machine was not told of all that decides: in_gbs, out_gbs, storage_gbs, servers
+/// and server_gbs, of which there is at least one.
+std::optional<AccessRates> access_rates(const machine::Machine& machine, const FileShape& file);
+
 struct NumberOfAggregators {
   int total = 0;     ///< at most the number of ranks
   int per_node = 0;  ///< most on one node
   std::string why;
 };
 
-/// Nothing if the machine was not told of all that decides: in_gbs, out_gbs, storage_gbs, servers
-/// and server_gbs, of which there is at least one. For a file whose stripes are known, `total` is a
+/// Nothing if access_rates() says nothing. For a file whose stripes are known, `total` is a
 /// multiple or a divisor of them, so that each server is used by the same number of aggregators (as
 /// choose_aggregators has it). Never below the number that choose_aggregators has by default.
 std::optional<NumberOfAggregators> number_by_rates(const machine::Machine& machine,

@@ -6,8 +6,6 @@
 namespace haichi::plan {
 namespace {
 
-// How much more than its even share a node may handle to keep bytes where they are.
-constexpr double kImbalance = 1.25;
 // Differences below this part of a part's bytes do not count: rows that a border happens to cut
 // would make neighbouring parts go back and forth.
 constexpr int64_t kSlack = 8;
@@ -56,8 +54,8 @@ int64_t least_between(const NodeBytes& have) {
   return bytes;
 }
 
-std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves,
-                                int64_t run) {
+std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves, int64_t run,
+                                double most) {
   const size_t parts = have.parts.size(), nodes = serves.size();
   std::vector<int64_t> whole(parts), stakes(parts);
   for (size_t p = 0; p < parts; ++p) {
@@ -69,8 +67,8 @@ std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& 
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return stakes[a] > stakes[b]; });
   const int64_t servers = std::count(serves.begin(), serves.end(), true);
-  const int64_t share = sum(whole) / servers;
-  const int64_t most = int64_t(double(share) * kImbalance);
+  const int64_t all = sum(whole), share = all / servers;
+  const int64_t most_bytes = int64_t(std::min(double(all), double(share) * most));
   const int64_t ahead = std::clamp(run, share / kLeastAhead, share / kMostAhead);
   std::vector<int64_t> load(nodes);
   std::vector<int> result(parts, -1);
@@ -82,7 +80,7 @@ std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& 
     bool best_has_room = false;
     for (size_t n = 0; n < nodes; ++n) {
       if (!serves[n]) continue;
-      const bool room = load[n] + whole[p] <= most;
+      const bool room = load[n] + whole[p] <= most_bytes;
       const auto better = [&] {
         if (best < 0 || room != best_has_room) return best < 0 || room;
         const int64_t more = have.bytes[p][n] - have.bytes[p][size_t(best)];

@@ -25,12 +25,16 @@ int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part
 /// fullest node's.
 int64_t least_between(const NodeBytes& have);
 
+/// Times its even share of the bytes that a node handles at most where nothing says what a byte
+/// costs (plan/node_share.h).
+inline constexpr double kUsualShare = 1.25;
+
 /// The node of each part, among those with `serves[node]`: each part goes where most of its bytes
-/// are, in the order of what would be lost otherwise, as long as no node gets more than a quarter
-/// over its even share of the bytes. Of several about equal nodes the one with the least so far, or
-/// that of the part before if it is at most `run` bytes ahead, within 1/32 and 1/8 of the share: so
-/// much is in a row. At least one node must serve. O(parts * (nodes + log parts)).
-std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves,
-                                int64_t run);
+/// are, in the order of what would be lost otherwise, as long as no node gets more than `most`
+/// times its even share of the bytes. Of several about equal nodes the one with the least so far,
+/// or that of the part before if it is at most `run` bytes ahead, within 1/32 and 1/8 of the share:
+/// so much is in a row. At least one node must serve. O(parts * (nodes + log parts)).
+std::vector<int> place_by_bytes(const NodeBytes& have, const std::vector<bool>& serves, int64_t run,
+                                double most = kUsualShare);
 
 }  // namespace haichi::plan
