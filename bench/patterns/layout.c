@@ -79,6 +79,17 @@ static layout_t one(const file_words_t* w, int rank, int ranks) {
   return (layout_t){0, row_of(w->piece, 2 * w->piece), all, 2 * all, 0};
 }
 
+// Each of the quarter has as much more as it has fewer ranks.
+static layout_t quarter(const file_words_t* w, int rank, int ranks) {
+  const int have = ranks < 4 ? 1 : ranks / 4;
+  file_words_t own = *w;
+  own.pieces = w->pieces * ranks / have;
+  layout_t made = strided(&own, rank % have, have);
+  if (rank < have) return made;
+  if (made.filetype != MPI_BYTE) MPI_Type_free(&made.filetype);
+  return (layout_t){0, MPI_BYTE, 0, made.extent, 0};
+}
+
 // Rank 0's header at 0, then pieces in turn from `far` on: all of one call's.
 static layout_t header(const file_words_t* w, int rank, int ranks) {
   const int64_t stride = w->piece + w->gap, extent = w->far + w->pieces * ranks * stride;
@@ -174,6 +185,9 @@ layout_t layout_make(const file_words_t* w, int rank, int ranks, int64_t call, i
       break;
     case kHeader:
       made = header(w, rank, ranks);
+      break;
+    case kQuarter:
+      made = quarter(w, rank, ranks);
       break;
     case kFar:
       made = (layout_t){rank * w->far, MPI_BYTE, w->piece * w->pieces, 0, 1};

@@ -18,6 +18,7 @@ typedef enum {
   kOneStrided,  // rank 0 has everything, with holes as large as the pieces
   kHeader,      // rank 0 has `header` bytes at the begin, all take turns from `far` on
   kFar,         // contiguous parts `far` bytes apart
+  kQuarter,     // the first quarter of the ranks has everything, and takes turns by `piece`
 } shape_t;
 
 typedef struct {
@@ -28,7 +29,8 @@ typedef struct {
   const char* unknowns;  // how many such arrays are in a call, by call: 11,3,1,1
 } file_words_t;
 
-#define SHAPES "segmented|strided|block|columns|rows|unequal|irregular|one|one-strided|header|far"
+#define SHAPES \
+  "segmented|strided|block|columns|rows|unequal|irregular|one|one-strided|header|far|quarter"
 
 // What a rank has in one call.
 typedef struct {

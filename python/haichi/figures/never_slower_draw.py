@@ -139,6 +139,7 @@ WITH_OFFSET = ("at_all", "iat_all", "at_split", "at", "iat")
 NONBLOCKING = ("iall", "iat_all", "iat")
 ARRAYS = ("block", "columns", "rows")
 IN_A_ROW = ("segmented", "unequal", "one", "far")
+# Not all that a pattern may have: another entry would make every draw another one.
 SHAPES = ("segmented", "strided", *ARRAYS, "unequal", "irregular", "one", "one-strided", "header")
 OPS = ("pingpong", "allreduce", "barrier", "bcast", *EXCHANGES, "halo", "sendrecv")
 HINTS = (

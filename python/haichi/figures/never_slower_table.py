@@ -47,6 +47,8 @@ checkpoint-tiny         call=at_all shape=unequal view=no piece=16 pieces=4 call
 one-rank-contiguous     call=at_all shape=one view=no piece=65536 pieces=16
 one-rank-strided        call=all shape=one-strided piece=4096 pieces=250
 one-rank-small-pieces   call=all shape=one-strided piece=64 pieces=4000
+quarter-strided         call=all shape=quarter piece=1000 pieces=250
+quarter-strided-calls   call=all shape=quarter piece=1000 pieces=60 calls=12
 header-cells            call=all shape=header header=4096 far=65536 piece=40 pieces=5000
 header-cells-far        call=all shape=header header=512 far=9999998976 piece=1024 pieces=100
 header-far-cb           call=all shape=header header=512 far=9999998976 piece=1024 pieces=100
