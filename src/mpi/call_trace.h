@@ -65,6 +65,7 @@ class CallTrace : public ExecutionObserver {
     state_.runtime.recorder.sent(to, bytes);
   }
   void add(trace::Phase phase, int64_t cycle, int64_t begin_ns, int64_t end_ns, int64_t bytes) {
+    if (phase == trace::Phase::read || phase == trace::Phase::write) file_ns_ += end_ns - begin_ns;
     const int64_t start = state_.runtime.start_ns;
     const std::lock_guard guard(state_.runtime.mutex);
     state_.runtime.recorder.add(
@@ -75,9 +76,13 @@ class CallTrace : public ExecutionObserver {
     static_cast<CallTrace*>(context)->add(phase, cycle, begin_ns, end_ns, bytes);
   }
 
+  /// What this rank's accesses of the file took, so far.
+  int64_t file_ns() const { return file_ns_; }
+
  private:
   FileState& state_;
   report::CallRecord& record_;
+  int64_t file_ns_ = 0;
 };
 
 }  // namespace haichi::mpi

@@ -130,8 +130,9 @@ CollectiveOutcome carry_out(FileState& state, const CollectiveCall& call, Reques
     outcome =
         access_alone(state, call, request,
                      may_fill(state, summary) ? std::optional(summary.slot) : std::nullopt, trace);
-  else if (choice.way == Way::two_phase)
-    outcome = run_two_phase(state, call, request, summary, record, trace);
+  else if (choice.way != Way::library)
+    outcome =
+        run_two_phase(state, call, request, summary, choice.way == Way::balanced, record, trace);
   outcome.timed = choice.way == Way::library;
   if (outcome.taken && outcome.error == MPI_SUCCESS) ways.end(now_ns());
   return outcome;

@@ -18,6 +18,7 @@
 #include "mpi/runtime.h"
 #include "mpi/way_trials.h"
 #include "mpiio/doze.h"
+#include "mpiio/measured_costs.h"
 #include "placement/placement.h"
 
 namespace haichi::mpi {
@@ -61,6 +62,7 @@ class FileGroup {
   NodeBoard* board(Waiting waiting);
 
   WayTrials ways;                       ///< which way accesses go
+  mpiio::MeasuredCosts costs[2];        ///< of a byte in two phases, by direction
   std::shared_ptr<TuningGroup> tuning;  ///< null: order and window are always the options'
 
  private:

@@ -129,18 +129,17 @@ mpiio::TwoPhasePlan plan_from_sums(const FileState& state, const mpiio::TwoPhase
 /// Carries the access out as planned. Returns an errno value, or 0.
 int transfer(FileState& state, const CollectiveCall& call, Request& request,
              const Announcement& own, const Agreement& agreed, const AccessSummary& summary,
-             TunedAccess& tuning, report::CallRecord& record, CallTrace& trace) {
+             mpiio::TwoPhaseOptions options, TunedAccess& tuning, mpiio::TwoPhasePlan& plan,
+             report::CallRecord& record, CallTrace& trace) {
   const int64_t limit =
       call.direction == Direction::read ? std::max<int64_t>(0, agreed.file_size) : INT64_MAX;
-  mpiio::TwoPhaseOptions options = state.options.two_phase();
-  options.chosen = &state.options.aggregators();
   options.buffer = std::min(options.buffer, agreed.window);
   std::vector<mpiio::Access> announced;
   auto planned = agreed.by_nodes
                      ? plan_from_sums(state, options, call.direction, summary.demand, limit)
                      : plan_from_all(state, options, call.direction, agreed, limit, announced);
   if (!planned) return noted(state, planned.error());
-  mpiio::TwoPhasePlan& plan = *planned;
+  plan = *std::move(planned);
   request.access.clip(limit);
   tuning.choose(plan, agreed.tunings, summary.demand.bytes);
   describe(record, state, plan);
@@ -166,10 +165,12 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
 /// job ends, with a word, instead of hanging.
 int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
                       const Announcement& own, const Agreement& agreed,
-                      const AccessSummary& summary, TunedAccess& tuning, report::CallRecord& record,
+                      const AccessSummary& summary, const mpiio::TwoPhaseOptions& options,
+                      TunedAccess& tuning, mpiio::TwoPhasePlan& plan, report::CallRecord& record,
                       CallTrace& trace) {
   try {
-    return transfer(state, call, request, own, agreed, summary, tuning, record, trace);
+    return transfer(state, call, request, own, agreed, summary, options, tuning, plan, record,
+                    trace);
   } catch (const std::bad_alloc&) {
     log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
         call.name);
@@ -184,23 +185,25 @@ struct Worst {
                          ///< bytes it had
   int64_t elapsed_ns;    ///< of the slowest rank, in the call
   int64_t exchanged_ns;  ///< the same since the ranks met: who came late does not count
+  int64_t file_ns;       ///< of the slowest aggregator, in the file
 };
 
 Worst agree_on_outcome(FileState& state, const Worst& own, CallTrace& trace) {
-  const std::array<int64_t, 3> mine = {own.code, own.elapsed_ns, own.exchanged_ns};
-  std::array<int64_t, 3> worst = mine;
+  using Numbers = std::array<int64_t, 4>;
+  const Numbers mine = {own.code, own.elapsed_ns, own.exchanged_ns, own.file_ns};
+  Numbers worst = mine;
   const int64_t begin_ns = now_ns();
   if (NodeBoard* const board = state.group->board(state.waiting())) {
-    std::vector<std::array<int64_t, 3>> all(size_t(state.placement.ranks()));
+    std::vector<Numbers> all(size_t(state.placement.ranks()));
     board->allgather(&mine, sizeof mine, all.data());
     for (const auto& each : all)
       for (size_t i = 0; i < worst.size(); ++i) worst[i] = std::max(worst[i], each[i]);
-  } else if (real().Allreduce(mine.data(), worst.data(), 3, handles().int64, handles().op_max,
-                              state.comm) != MPI_SUCCESS) {
+  } else if (real().Allreduce(mine.data(), worst.data(), int(mine.size()), handles().int64,
+                              handles().op_max, state.comm) != MPI_SUCCESS) {
     worst[0] = std::max<int64_t>(worst[0], EIO);
   }
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
-  return {int(worst[0]), worst[1], worst[2]};
+  return {int(worst[0]), worst[1], worst[2], worst[3]};
 }
 
 /// Empty if every rank can take part.
@@ -227,13 +230,16 @@ Result<Agreement> agree_or_abort(FileState& state, const CollectiveCall& call,
 }  // namespace
 
 CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Request& request,
-                                const AccessSummary& summary, report::CallRecord& record,
-                                CallTrace& trace) {
+                                const AccessSummary& summary, bool balanced,
+                                report::CallRecord& record, CallTrace& trace) {
   const int64_t begin_ns = now_ns();
   TunedAccess tuning(state);
-  // Whether there is memory is found out before the ranks depend on each other.
+  mpiio::MeasuredCosts& costs = state.group->costs[int(call.direction)];
   mpiio::TwoPhaseOptions options = state.options.two_phase();
   options.chosen = &state.options.aggregators();
+  options.costs = costs.costs();
+  options.balanced = balanced;
+  // Whether there is memory is found out before the ranks depend on each other.
   const int64_t window = state.memory.affordable_window(
       state.options.aggregates(state.rank), request.access.end() - request.access.begin(),
       mpiio::buffer_needed(state.placement, options, summary.demand.hull));
@@ -249,12 +255,17 @@ CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Re
     return {};
   }
   record.handled = true;
-  const int code =
-      transfer_or_abort(state, call, request, own, *agreed, summary, tuning, record, trace);
+  mpiio::TwoPhasePlan plan;
+  const int code = transfer_or_abort(state, call, request, own, *agreed, summary, options, tuning,
+                                     plan, record, trace);
   const int64_t end_ns = now_ns();
-  const Worst worst = agree_on_outcome(state, {code, end_ns - begin_ns, end_ns - met_ns}, trace);
+  const Worst worst =
+      agree_on_outcome(state, {code, end_ns - begin_ns, end_ns - met_ns, trace.file_ns()}, trace);
   record.elapsed_ns = worst.elapsed_ns;
-  if (worst.code == 0) tuning.took(worst.exchanged_ns);
+  if (worst.code == 0) {
+    tuning.took(worst.exchanged_ns);
+    costs.took(plan, worst.exchanged_ns, worst.file_ns);
+  }
   return {.taken = true,
           .error = error_class_of(worst.code),
           .bytes = request.access.end() - request.access.begin()};

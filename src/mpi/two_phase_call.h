@@ -10,9 +10,10 @@
 namespace haichi::mpi {
 
 /// Carries the access out on all ranks, or on none: then the outcome is not taken, and `record`
-/// says why. The ranks have agreed on `summary`. Collective over the file's ranks.
+/// says why. The ranks have agreed on `summary`. `balanced`: no node handles more than usual,
+/// whatever a byte costs. Collective over the file's ranks.
 CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Request& request,
-                                const AccessSummary& summary, report::CallRecord& record,
-                                CallTrace& trace);
+                                const AccessSummary& summary, bool balanced,
+                                report::CallRecord& record, CallTrace& trace);
 
 }  // namespace haichi::mpi

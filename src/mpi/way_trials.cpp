@@ -30,7 +30,8 @@ collectives::SelectionRules rules_of(const Settings& settings) {
 
 std::vector<std::string> names_of_ways() {
   std::vector<std::string> names;
-  for (const Way way : {Way::library, Way::alone, Way::two_phase}) names.emplace_back(name_of(way));
+  for (const Way way : {Way::library, Way::alone, Way::two_phase, Way::balanced})
+    names.emplace_back(name_of(way));
   return names;
 }
 

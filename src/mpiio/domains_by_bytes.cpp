@@ -90,6 +90,30 @@ std::vector<std::vector<Extent>> deal(const placement::Placement& placement,
   return result;
 }
 
+/// Bytes of the file that the aggregator with most of them has.
+int64_t longest_domain(const std::vector<std::vector<Extent>>& parts) {
+  int64_t longest = 0;
+  for (const auto& list : parts) {
+    int64_t bytes = 0;
+    for (const Extent& part : list) bytes += part.size();
+    longest = std::max(longest, bytes);
+  }
+  return longest;
+}
+
+/// What is known of them; measured costs before those that a profile tells.
+std::optional<plan::ByteCosts> costs_of(const TwoPhaseOptions& options, int64_t window) {
+  if (options.balanced) return std::nullopt;
+  if (options.costs) return options.costs;
+  if (!options.machine) return std::nullopt;
+  return plan::byte_costs(*options.machine, {window, options.stripe_unit, options.stripes});
+}
+
+std::string text_of(const plan::ByteCosts& costs) {
+  return fmt::format("as a byte takes {:.3g} ns on a link and {:.3g} at an aggregator's file {}",
+                     costs.link, costs.file, costs.from);
+}
+
 }  // namespace
 
 bool may_go_by_bytes(const placement::Placement& placement, const TwoPhaseOptions& options) {
@@ -98,41 +122,47 @@ bool may_go_by_bytes(const placement::Placement& placement, const TwoPhaseOption
 }
 
 std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
+                                             const TwoPhaseOptions& options,
                                              const TwoPhasePlan& plan, const Extent& range,
                                              const std::vector<RankDemand>& demands) {
   if (range.empty()) return std::nullopt;
-  const std::vector<int64_t> borders = borders_of_units(range, demands);
-  const plan::NodeBytes have = count_bytes(placement, demands, borders);
-  std::vector<bool> serves(size_t(placement.nodes()), false);
-  for (const int rank : plan.aggregators.ranks) serves[size_t(placement.node_of(rank))] = true;
-  const int64_t min_internode_bytes = plan::least_between(have);
-  const std::vector<int> nodes = plan::place_by_bytes(have, serves, plan.cb_slot_bytes);
-  const int64_t even = plan::busiest_link(have, nodes_of_domains(placement, plan, have));
-  const int64_t local = plan::busiest_link(have, nodes);
-  if (double(local) > kWorth * double(even))
+  const plan::NodeBytes have = count_bytes(placement, demands, borders_of_units(range, demands));
+  std::vector<int> aggregators(size_t(placement.nodes()));
+  for (const int rank : plan.aggregators.ranks) ++aggregators[size_t(placement.node_of(rank))];
+  const auto costs = costs_of(options, plan.cb_slot_bytes);
+  const plan::PlacedParts placed =
+      plan::place_by_cost(have, aggregators, plan.cb_slot_bytes, costs);
+  const std::vector<int> even_nodes = nodes_of_domains(placement, plan, have);
+  const int64_t even = plan::busiest_link(have, even_nodes);
+  const int64_t local = plan::busiest_link(have, placed.nodes);
+  const auto keep_even = [&](std::string why) {
     return LocalDomains{{},
                         fmt::format("the busiest link carries {} bytes; it would carry {} with "
-                                    "domains where their bytes are",
-                                    even, local),
-                        min_internode_bytes,
-                        even};
-  plan::FileDomains domains(deal(placement, plan.aggregators.ranks, have, nodes),
-                            plan.cb_slot_bytes);
-  const int64_t windows = domains.cycles() * domains.aggregators();
-  if (domains.cycles() > 4 * plan.domains.cycles() && range.size() / windows < kLeastMeanWindow)
-    return LocalDomains{{},
-                        fmt::format("the busiest link carries {} bytes; it would carry {} with "
-                                    "domains where their bytes are, but in windows of {} bytes",
-                                    even, local, range.size() / windows),
-                        min_internode_bytes,
-                        even};
-  return LocalDomains{
-      std::move(domains),
-      fmt::format(
-          "domains go to the nodes that have their bytes: the busiest link carries {} bytes "
-          "instead of {}",
-          local, even),
-      min_internode_bytes, local};
+                                    "domains where their bytes are{}",
+                                    even, local, why),
+                        plan::least_between(have),
+                        even,
+                        plan::busiest_aggregator(have, even_nodes, aggregators)};
+  };
+  if (double(local) > kWorth * double(even)) return keep_even("");
+  if (costs && kWorth * plan::handling_ns(have, placed.nodes, aggregators, *costs) >
+                   plan::handling_ns(have, even_nodes, aggregators, *costs))
+    return keep_even(", and take longer, " + text_of(*costs));
+  auto parts = deal(placement, plan.aggregators.ranks, have, placed.nodes);
+  const int64_t longest = longest_domain(parts);
+  plan::FileDomains domains(std::move(parts), plan.cb_slot_bytes);
+  const int64_t window = longest / std::max<int64_t>(1, domains.cycles());
+  if (domains.cycles() > 4 * plan.domains.cycles() && window < kLeastMeanWindow)
+    return keep_even(fmt::format(", but in windows of {} bytes", window));
+  std::string why = fmt::format(
+      "domains go to the nodes that have their bytes: the busiest link carries {} bytes instead of "
+      "{}",
+      local, even);
+  if (placed.share != plan::kUsualShare)
+    why += fmt::format("; a node may handle {:.3g} times its share, {}", placed.share,
+                       text_of(*costs));
+  return LocalDomains{std::move(domains), std::move(why), plan::least_between(have), local,
+                      plan::busiest_aggregator(have, placed.nodes, aggregators)};
 }
 
 }  // namespace haichi::mpiio

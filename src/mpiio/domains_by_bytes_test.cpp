@@ -76,6 +76,56 @@ TEST(DomainsByBytes, SaysWhyAndCoversEveryByteOnce) {
   EXPECT_EQ(at, 16 * kSlab);
 }
 
+/// The ranks of the first node take turns by pieces; the others have nothing.
+std::vector<Access> all_on_first_node(const placement::Placement& placement) {
+  const auto have = placement.ranks_on(0);
+  const int64_t stride = 1000 * int64_t(have.size());
+  std::vector<Access> accesses(size_t(placement.ranks()), Access{View{}, 0, 0});
+  for (size_t i = 0; i < have.size(); ++i)
+    accesses[size_t(have[i])] =
+        Access{View{int64_t(i) * 1000, Pattern::block(1000), stride}, 0, 1000 * 1000};
+  return accesses;
+}
+
+TEST(DomainsByBytes, ANodeWithEverythingHandlesWhatTheLinkCosts) {
+  for (const auto& placement : {placement::block(4, 4), placement::round_robin(4, 4)}) {
+    const auto accesses = all_on_first_node(placement);
+    const double all = 4e6;
+    const auto crosses = [&](double link, double file, bool balanced = false) {
+      TwoPhaseOptions options;
+      options.costs = {.link = link, .file = file, .from = "in accesses before"};
+      options.balanced = balanced;
+      return double(crossing(placement, plan_of(placement, accesses, options), accesses));
+    };
+    // A quarter over its share would save less than a tenth.
+    EXPECT_EQ(double(crossing(placement, plan_of(placement, accesses, {}), accesses)), all * 3 / 4);
+    EXPECT_EQ(crosses(80, 0.3), 0);
+    EXPECT_NEAR(crosses(1, 1), all / 2, all / 50);
+    EXPECT_EQ(crosses(80, 0.3, true), all * 3 / 4);
+    EXPECT_EQ(crosses(0.1, 1), all * 3 / 4);
+  }
+}
+
+TEST(DomainsByBytes, SaysWhoSaidWhatBytesCost) {
+  const auto placement = placement::block(4, 4);
+  const auto accesses = all_on_first_node(placement);
+  machine::Machine machine;
+  for (const auto& [name, value] :
+       {std::pair{"in_gbs", 0.0125}, {"out_gbs", 0.0125}, {"client_gbs", 2.0}})
+    ASSERT_TRUE(machine::set_field(machine, name, value));
+  TwoPhaseOptions options;
+  options.machine = &machine;
+  const TwoPhasePlan plan = plan_of(placement, accesses, options);
+  EXPECT_EQ(crossing(placement, plan, accesses), 0);
+  EXPECT_EQ(plan.busiest_link, 0);
+  EXPECT_EQ(plan.busiest_aggregator, 4'000'000);
+  EXPECT_THAT(plan.why, testing::Contains(HasSubstr(
+                            "a node may handle 4 times its share, as a byte takes 80 ns on a link "
+                            "and 0.5 at an aggregator's file by the machine's profile")));
+  options.costs = {.link = 0.1, .file = 1, .from = "in accesses before"};
+  EXPECT_GT(crossing(placement, plan_of(placement, accesses, options), accesses), 2'000'000);
+}
+
 TEST(DomainsByBytes, InterleavedRegionsKeepEvenDomains) {
   std::vector<Access> accesses;
   for (int r = 0; r < 16; ++r)

@@ -234,14 +234,15 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
     plan_parts(placement, options, parts, result);
     how = "even domains of its parts";
   } else if (may_go_by_bytes(placement, options)) {
-    if (auto local = domains_by_bytes(placement, result, together.hull, demands)) {
+    if (auto local = domains_by_bytes(placement, options, result, together.hull, demands)) {
       if (local->domains) {
         result.domains = std::move(*local->domains);
         how = "domains";
       }
       result.why.push_back(std::move(local->why));
       result.min_internode_bytes = local->min_internode_bytes;
-      result.busiest_link = local->busiest;
+      result.busiest_link = local->busiest_link;
+      result.busiest_aggregator = local->busiest_aggregator;
     }
   }
   result.message = mean_message(result, demands);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "plan/aggregators.h"
 #include "plan/file_domains.h"
 #include "plan/issue_order.h"
+#include "plan/node_share.h"
 
 namespace haichi::mpiio {
 
@@ -41,7 +43,11 @@ struct TwoPhaseOptions {
   /// messages of its own (src/mpi/executor.cpp).
   int64_t stream_memory = 1 << 20;
   bool keep_local = true;  ///< file domains may go where their bytes are
-  int stripes = 0;         ///< servers that the file is striped over; 0: not known
+  /// What a byte costs, as earlier accesses have shown (mpiio/measured_costs.h): decides how much a
+  /// node may handle. Else the machine tells, if it is known.
+  std::optional<plan::ByteCosts> costs = {};
+  bool balanced = false;  ///< a node may handle as much as usual, whatever bytes cost
+  int stripes = 0;        ///< servers that the file is striped over; 0: not known
   /// What storage and network can take, where that is known: decides the number of aggregators
   /// unless it was asked for. Outlives the options.
   const machine::Machine* machine = nullptr;
@@ -96,7 +102,8 @@ struct TwoPhasePlan {
   int64_t min_internode_bytes =
       -1;                     ///< bytes that cross the network with any domains; -1: not known
   int64_t busiest_link = -1;  ///< bytes that it carries with these, about; -1: not known
-  int64_t message = 0;        ///< bytes that a rank has for an aggregator in a cycle, in the mean
+  int64_t busiest_aggregator = -1;  ///< the same of the aggregator that handles most
+  int64_t message = 0;  ///< bytes that a rank has for an aggregator in a cycle, in the mean
   std::vector<std::string> why;
 };
 

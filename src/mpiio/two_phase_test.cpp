@@ -192,6 +192,8 @@ Job random_job(test::Random& random, std::vector<int>& owner) {
   job.options.node_streams = Choice(random.below(3));
   if (random.below(2)) job.options.stream_memory = random.between(0, 200);
   job.options.keep_local = random.below(2);
+  if (random.below(2))
+    job.options.costs = {.link = double(random.below(9)), .file = double(random.below(9))};
   job.has_workers = random.below(4) == 0;
   owner.assign(size_t(random.between(0, 800)), -1);
   for (size_t at = 0; at < owner.size();) {

@@ -100,6 +100,8 @@ std::string_view name_of(Way way) {
       return "library";
     case Way::alone:
       return "alone";
+    case Way::balanced:
+      return "two phases in balance";
     case Way::two_phase:
       break;
   }

@@ -38,7 +38,9 @@ struct LibraryFileIo {
   }
 };
 
-enum class Way { library, alone, two_phase };
+/// `balanced` is two_phase in which no node handles more of the file than usual: where all bytes
+/// stay with the nodes that have them, measured times must be able to say that this was wrong.
+enum class Way { library, alone, two_phase, balanced };
 
 /// Why a way was taken.
 enum class WayReason {
@@ -72,7 +74,7 @@ WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOption
                      Direction direction, const Demand& demand, const LibraryFileIo& library,
                      bool may_be_library);
 
-/// "library", "alone", "two phases".
+/// "library", "alone", "two phases", "two phases in balance".
 std::string_view name_of(Way way);
 
 /// In words, for the report.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mpiio/domains_by_bytes.h"
 #include "mpiio/read_cost.h"
 
 namespace haichi::mpiio {
@@ -50,6 +51,17 @@ double two_phase_ns(const placement::Placement& placement, const TwoPhaseOptions
     return cycles * kCycle + 2 * kLinkByte * double(demand.bytes) / placement.nodes();
   return cost_of_exchange({demand.bytes, demand.blocks, demand.sieved}) +
          kExchange * (demand.ranks - 1) + cycles * kExchange / 4;
+}
+
+/// A node may have so much more than the others that its share of the file is limited.
+bool may_be_uneven(const placement::Placement& placement, const TwoPhaseOptions& options,
+                   const Demand& demand) {
+  if (!may_go_by_bytes(placement, options)) return false;
+  size_t largest = 0;
+  for (int node = 0; node < placement.nodes(); ++node)
+    largest = std::max(largest, placement.ranks_on(node).size());
+  const double most = double(demand.most) * double(largest);
+  return most * placement.nodes() > plan::kUsualShare * double(demand.bytes);
 }
 
 bool exchange_may_pay(const std::vector<WayCost>& costs) {
@@ -105,6 +117,8 @@ std::vector<WayCost> way_costs(const placement::Placement& placement,
   std::vector<WayCost> costs;
   if (demand.all_open) costs.push_back({Way::alone, alone * kNanosecond});
   costs.push_back({Way::two_phase, two_phase * kNanosecond});
+  if (may_be_uneven(placement, options, demand))
+    costs.push_back({Way::balanced, two_phase * kNanosecond});
   // Where the library leaves a split access to each rank, `alone` is the same without its threads,
   // and does not hang where Open MPI 4.1 does: many pieces, the end of the file.
   if (may_be_library && !(library.splits_alone && demand.all_open))

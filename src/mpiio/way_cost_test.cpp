@@ -34,9 +34,23 @@ TEST(WayCost, TheModelsChoiceIsFirstAndTheLibraryAlwaysACandidate) {
         const auto found = costs(*placement, wanted, library);
         const Way model = choose_way(*placement, {}, Direction::write, wanted, library, true).way;
         EXPECT_EQ(found[0].way, model);
-        EXPECT_EQ(found.size(), 3u);
-        EXPECT_TRUE(by_way(found).contains(Way::library));
+        const auto of = by_way(found);
+        EXPECT_EQ(of.size(), found.size());
+        for (const Way way : {Way::library, Way::alone, Way::two_phase})
+          EXPECT_TRUE(of.contains(way)) << name_of(way);
       }
+}
+
+TEST(WayCost, BalanceIsACandidateWhereANodeMayHaveMoreThanOthers) {
+  const auto has_balance = [](const placement::Placement& placement, const Demand& wanted) {
+    return by_way(costs(placement, wanted, kRomio)).contains(Way::balanced);
+  };
+  EXPECT_TRUE(has_balance(kNodes, demand(4, 1000, 3744, 16'000, 4000))) << "of 16 ranks";
+  EXPECT_FALSE(has_balance(kNodes, demand(16, 1000, 3744, 64'000, 4000)));
+  EXPECT_FALSE(has_balance(kNode, demand(1, 1000, 3744, 4000, 4000)));
+  Demand one_large = demand(16, 1000, 3744, 64'000, 4000);
+  one_large.most *= 2;
+  EXPECT_TRUE(has_balance(kNodes, one_large));
 }
 
 TEST(WayCost, WhatCannotBeDoneIsNoCandidate) {

@@ -38,6 +38,13 @@ def test_every_way_has_its_turn(mpi: Mpi, tmp_path: Path, words: list[str], node
         assert found.chosen in by_name
 
 
+def test_balance_is_tried_where_one_node_has_everything(mpi: Mpi, tmp_path: Path) -> None:
+    report = run(mpi, tmp_path, "uneven", rounds=40, nodes=2, **TRIALS)
+    for kind in ("write", "read"):
+        (found,) = tried(report, kind)
+        assert "two phases in balance" in {each.name for each in found.candidates if each.trials}
+
+
 def test_short_jobs_try_nothing(mpi: Mpi, tmp_path: Path) -> None:
     report = run(mpi, tmp_path, rounds=20, **USUAL)
     assert not tried(report, "write") and not tried(report, "read")

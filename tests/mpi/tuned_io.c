@@ -1,10 +1,11 @@
 /* tuned_io: collective writes and reads of an interleaved file that is opened anew for each of
  * them.
  *
- *   mpiexec -n N tuned_io FILE CALLS [dup] [halves] [KEY=VALUE]
+ *   mpiexec -n N tuned_io FILE CALLS [dup] [halves] [uneven] [KEY=VALUE]
  * Each of the CALLS rounds opens, writes and reads, with other bytes each time. On MPI_COMM_WORLD;
  * `dup`: on a duplicate of it that is freed before the file is closed; `halves`: every other round
- * on the even and on the odd ranks, each with a file of its own. KEY=VALUE is a hint of every open.
+ * on the even and on the odd ranks, each with a file of its own; `uneven`: the first half of the
+ * ranks has everything. KEY=VALUE is a hint of every open.
  * Ends with 1 after a wrong byte; prints "CALLS rounds right" else. */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,11 +18,14 @@ static unsigned char byte_of(int rank, int round, int at) {
   return (unsigned char)(rank * 37 + round * 101 + at * 7 + at / SIZE + 3);
 }
 
-static int one_round(MPI_Comm comm, int dup, const char* path, int round, MPI_Info hints) {
+static int one_round(MPI_Comm comm, int dup, int uneven, const char* path, int round,
+                     MPI_Info hints) {
   static unsigned char out[BYTES], in[BYTES];
   int rank, ranks, wrong = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
+  if (uneven) ranks = (ranks + 1) / 2;
+  const int own_bytes = rank < ranks ? BYTES : 0;
   for (int i = 0; i < BYTES; ++i) out[i] = byte_of(rank, round, i);
   memset(in, 0, sizeof in);
   MPI_Comm own = comm;
@@ -33,9 +37,10 @@ static int one_round(MPI_Comm comm, int dup, const char* path, int round, MPI_In
   MPI_Type_vector(PIECES, SIZE, SIZE * ranks, MPI_BYTE, &view);
   MPI_Type_commit(&view);
   MPI_File_set_view(file, (MPI_Offset)rank * SIZE, MPI_BYTE, view, "native", MPI_INFO_NULL);
-  wrong += MPI_File_write_at_all(file, 0, out, BYTES, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS;
-  wrong += MPI_File_read_at_all(file, 0, in, BYTES, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS;
-  wrong += memcmp(in, out, BYTES) != 0;
+  wrong +=
+      MPI_File_write_at_all(file, 0, out, own_bytes, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  wrong += MPI_File_read_at_all(file, 0, in, own_bytes, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  wrong += memcmp(in, out, (size_t)own_bytes) != 0;
   MPI_File_close(&file);
   MPI_Type_free(&view);
   return wrong;
@@ -43,7 +48,7 @@ static int one_round(MPI_Comm comm, int dup, const char* path, int round, MPI_In
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank, wrong = 0, wrong_anywhere, dup = 0, halves = 0;
+  int rank, wrong = 0, wrong_anywhere, dup = 0, halves = 0, uneven = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int rounds = atoi(argv[2]);
   MPI_Info hints;
@@ -52,6 +57,7 @@ int main(int argc, char** argv) {
     char* const value = strchr(argv[i], '=');
     dup |= strcmp(argv[i], "dup") == 0;
     halves |= strcmp(argv[i], "halves") == 0;
+    uneven |= strcmp(argv[i], "uneven") == 0;
     if (!value) continue;
     *value = 0;
     MPI_Info_set(hints, argv[i], value + 1);
@@ -63,8 +69,8 @@ int main(int argc, char** argv) {
   snprintf(path_of_half, sizeof path_of_half, "%s.%d", argv[1], half);
   for (int round = 0; round < rounds; ++round) {
     const int split = halves && round % 2;
-    wrong += one_round(split ? of_half : MPI_COMM_WORLD, dup, split ? path_of_half : argv[1], round,
-                       hints);
+    wrong += one_round(split ? of_half : MPI_COMM_WORLD, dup, uneven,
+                       split ? path_of_half : argv[1], round, hints);
   }
   MPI_Comm_free(&of_half);
   MPI_Info_free(&hints);
