@@ -54,6 +54,47 @@ def test_claims_are_by_the_jobs_length(tmp_path: Path) -> None:
     assert (long.ratio, long.reached) == (2, True)
 
 
+def test_spread_has_the_median_its_interval_and_both_ends() -> None:
+    assert job_regret.spread([]) is None
+    few = job_regret.spread([3, 1, 2])
+    assert few and (few.low, few.median, few.high) == (1, 2, 3)
+    # Of 20 values, the 6th and the 15th: Binomial(20, 1/2) is below 6 with 2.1 %.
+    many = job_regret.spread(list(range(20, 0, -1)))
+    assert many and (many.low, many.median, many.high) == (6, 10.5, 15)
+    assert (many.count, many.least, many.most) == (20, 1, 20)
+
+
+def test_what_is_drawn_depends_on_the_seed_alone(tmp_path: Path) -> None:
+    with temporary_machine() as place:
+        all_cells = [cell(place, f"alltoall{n}", tmp_path) for n in range(20)]
+    once, again = (job_regret.drawn(all_cells, 3) for _ in range(2))
+    assert once == again != job_regret.drawn(all_cells, 4)
+    assert {id(each) for each in once} == {id(each) for each in all_cells}
+
+
+def test_no_cell_is_begun_that_would_not_be_done_in_time(tmp_path: Path) -> None:
+    """Ten seconds, twenty, then ten each, of a minute and a half: the dearest one counts."""
+    times = [0.0]
+    with temporary_machine() as place:
+        all_cells = [cell(place, "alltoall", tmp_path) for _ in range(20)]
+    words = []
+    for number, (_, left) in enumerate(job_regret.in_time(all_cells, 1.5, lambda: times[-1])):
+        words.append(left)
+        times.append(times[-1] + (20 if number == 1 else 10))
+    assert times[-1] == 80
+    assert words[0] == "1.5 minutes left"
+    assert words[2] == "1.0 minutes left, about 4 more"
+    assert len(list(job_regret.in_time(all_cells, 0))) == 1
+
+
+def test_summary_says_how_sure_it_is(tmp_path: Path) -> None:
+    rows = [row(tmp_path, 20, stock=1, haichi=1 + n / 100) for n in range(20)]
+    lines = job_regret.summary(rows, 48)
+    assert lines[0] == "20 of 48 cells, drawn at random"
+    assert "regret 9.5 % in the median (5.0 to 14.0 at 95 %), 19.0 % at worst" in lines[1]
+    assert job_regret.summary(rows)[0] == lines[1]
+
+
 @pytest.mark.slow
 def test_every_variant_has_its_jobs(tmp_path: Path) -> None:
     """64 bytes on this machine, playing four nodes; twice five calls of each."""

@@ -206,29 +206,38 @@ def job_regret_command(
     calls: Annotated[
         list[int] | None, typer.Option(min=1, help="Of a job; repeatable. 20, 200.")
     ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0, help="Draw at random what is measured, for about as long."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 1,
     rate: Rate = "100mbit",
     yields: Yields = "ucx",
     out: Out = None,
 ) -> None:
     """Whole jobs of 20 and 200 all-to-alls of 16 ranks in the lab (root), trials and all, against
-    stock's and against the best algorithm from the second call on."""
+    stock's and against the best algorithm from the second call on. All of it takes more than an
+    hour; `--minutes 15 --repetitions 1` draws what fits."""
     console = record.console()
     with one_line(), ExitStack() as stack:
         shapes = choose("--nodes", nodes, ("4x4", "8x2"))
-        measurement, rows = job_regret.measure(
-            _labs(stack, shapes, rate),
-            job_regret.Asked(
-                mpis=which or MPIS,
-                mappings=choose("--mapping", mapping, job_regret.MAPPINGS),
-                functions=choose("--function", function, job_regret.FUNCTIONS),
-                sizes=size or job_regret.SIZES,
-                calls=calls or job_regret.CALLS,
-                repetitions=repetitions,
-                yields=yields,
-            ),
-            progress_on_errors(),
+        asked = job_regret.Asked(
+            mpis=which or MPIS,
+            mappings=choose("--mapping", mapping, job_regret.MAPPINGS),
+            functions=choose("--function", function, job_regret.FUNCTIONS),
+            sizes=size or job_regret.SIZES,
+            calls=calls or job_regret.CALLS,
+            repetitions=repetitions,
+            yields=yields,
+            minutes=minutes,
+            seed=seed,
         )
+        labs = _labs(stack, shapes, rate)
+        all_cells = len(list(job_regret.cells(labs, asked)))
+        measurement, rows = job_regret.measure(labs, asked, progress_on_errors())
     console.print(job_regret.table(rows))
+    for line in job_regret.summary(rows, None if minutes is None else all_cells):
+        console.print(line, markup=False)
     finish(measurement, out)
 
 

@@ -5,19 +5,24 @@ A job makes so many calls of one exchange, with haichi's settings as they are by
 time is that of all its calls, the slowest rank's each: trials, agreements and what is made for a
 communicator are in it. Beside it, in turn: the same job of stock's; one that begins with what an
 earlier job has decided; and one that has the best algorithm from its second call on.
+
+All of it takes more than an hour. With a limit of minutes cells are drawn at random by a seed, one
+after the other, and what they show stands for all of them, with an interval.
 """
 
 from __future__ import annotations
 
+import random
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
 from rich.table import Table
 
-from haichi import mpi
+from haichi import median_interval, mpi
 from haichi.figures import exchange_cell, record, trial
 from haichi.figures.cases import Plan, program_of
 from haichi.figures.collectives import LONGEST_S, SHAPES, can_be
@@ -79,6 +84,61 @@ class Asked:
     calls: Sequence[int]
     repetitions: int
     yields: str
+    minutes: float | None = None  # then cells are drawn
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Values of jobs of one length: their median with its interval at 95 %, and both ends."""
+
+    count: int
+    median: float
+    low: float
+    high: float
+    least: float
+    most: float
+
+
+def spread(values: Sequence[float]) -> Spread | None:
+    """None of none. Of fewer than six values the interval is all of them."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    rank = median_interval.interval_rank(len(ordered))
+    return Spread(
+        len(ordered),
+        statistics.median(ordered),
+        ordered[rank],
+        ordered[-1 - rank],
+        ordered[0],
+        ordered[-1],
+    )
+
+
+def drawn(all_cells: Sequence[Cell], seed: int) -> list[Cell]:
+    """All of them in an order that depends on the seed alone."""
+    order = list(all_cells)
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def in_time(
+    drawn_cells: Sequence[Cell], minutes: float, clock: Callable[[], float] = time.monotonic
+) -> Iterator[tuple[Cell, str]]:
+    """The first one, and the next ones as long as they would be done in time if each took as long
+    as the longest so far; with a word on what is left."""
+    begin = clock()
+    end, longest = begin + 60 * minutes, 0.0
+    for number, cell in enumerate(drawn_cells):
+        now = clock()
+        if number and now + longest > end:
+            return
+        left = f"{(end - now) / 60:.1f} minutes left"
+        if number:
+            left += f", about {int((end - now) / ((now - begin) / number))} more"
+        yield cell, left
+        longest = max(longest, clock() - now)
 
 
 def cells(places: dict[str, OnLab], asked: Asked) -> Iterator[Cell]:
@@ -99,8 +159,11 @@ def measure(
     environment = record.environment(next(iter(places.values())), asked.yields)
     rows = []
     all_cells = list(cells(places, asked))
-    for number, cell in enumerate(all_cells, 1):
-        progress(f"{number}/{len(all_cells)}  {cell.which.name}: {cell.title}")
+    chosen: Iterable[tuple[Cell, str]] = ((cell, f"of {len(all_cells)}") for cell in all_cells)
+    if asked.minutes is not None:
+        chosen = in_time(drawn(all_cells, asked.seed), asked.minutes)
+    for number, (cell, left) in enumerate(chosen, 1):
+        progress(f"{number} {left}  {cell.which.name}: {cell.title}")
         rows += rows_of(cell, asked, progress)
     environment.load_after = record.load()
     measurement = Measurement(
@@ -178,6 +241,27 @@ def table(rows: Sequence[Row]) -> Table:
             row.best,
         )
     return made
+
+
+def summary(rows: Sequence[Row], all_cells: int | None = None) -> list[str]:
+    """A line for each length of jobs; above them, of how many cells the drawn ones are."""
+    lines = []
+    if all_cells is not None:
+        done = len({id(row.cell) for row in rows})
+        lines.append(f"{done} of {all_cells} cells, drawn at random")
+    for calls in dict.fromkeys(row.calls for row in rows):
+        of = [row for row in rows if row.calls == calls]
+        regret = spread([100 * row.regret for row in of if row.regret is not None])
+        ratio = spread([each for row in of if (each := row.over(DEFAULT.name))])
+        if regret is None or ratio is None:
+            continue
+        lines.append(
+            f"jobs of {calls} calls, {regret.count}: regret {regret.median:.1f} % in the median "
+            f"({regret.low:.1f} to {regret.high:.1f} at 95 %), {regret.most:.1f} % at worst; "
+            f"stock's / haichi's {ratio.median:.2f} ({ratio.low:.2f} to {ratio.high:.2f}), "
+            f"{ratio.least:.2f} at worst"
+        )
+    return lines
 
 
 def _number(value: float | None, digits: int) -> str:

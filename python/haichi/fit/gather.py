@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from haichi.median_interval import interval_rank
 from haichi.report.load import ReportError
 from haichi.report.units import plural, printable
 from haichi.samples.model import Launch, Point
@@ -252,7 +253,7 @@ def combine(launches: Sequence[Sequence[Point]]) -> Estimate:
     medians = sorted(statistics.median(p.median for p in points) for points in launches)
     every = [point for points in launches for point in points]
     if len(launches) >= FEWEST_FOR_RANKS:
-        rank = _interval_rank(len(launches))
+        rank = interval_rank(len(launches))
         low, high = medians[rank], medians[-1 - rank]
     else:
         low = min(p.median if p.median_low is None else p.median_low for p in every)
@@ -273,16 +274,6 @@ def least_of(launches: Sequence[Sequence[Point]]) -> Estimate:
     high = best.median if best.median_high is None else best.median_high
     samples = sum(point.samples for point in every)
     return Estimate(best.median, low, high, samples, len(launches), least=True)
-
-
-def _interval_rank(count: int) -> int:
-    """How many values may be left out at each end, so that the rest holds the median with 95 %."""
-    tail, rank = 0.0, 0
-    while True:
-        tail += math.comb(count, rank) / 2**count
-        if 2 * tail > 0.05:
-            return max(rank - 1, 0)
-        rank += 1
 
 
 def _counting(file: SamplesFile, any_launch: bool, found: Gathered) -> Iterator[tuple[int, int]]:
