@@ -195,14 +195,16 @@ class Call {
   void as_aggregator(int aggregator, std::vector<std::vector<std::byte>> letters) const {
     mpiio::AccessList others;
     std::vector<std::pair<int, Access>> entries;
+    mpiio::PatternPool pool;
     for (size_t node = 0; node < letters.size(); ++node) {
-      auto read = mpiio::read_letter(placement_, int(node), letters[node]);
+      auto read = mpiio::read_letter(placement_, int(node), letters[node], pool);
       if (!read) std::abort();
       for (mpiio::LetterEntry& each : *read)
         entries.emplace_back(each.rank, std::move(each.access));
     }
     std::sort(entries.begin(), entries.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
+    others.reserve(entries.size());
     for (auto& [rank, access] : entries) others.add(rank, std::move(access));
     as_rank(aggregators_.ranks[size_t(aggregator)], others);
   }

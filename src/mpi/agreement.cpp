@@ -199,8 +199,9 @@ Result<Known> from_speakers(FileState& state, const mpiio::TwoPhasePlan& plan,
   if (letters.empty() && from.empty()) return known;
   auto received = exchange_letters(state, plan.order, std::move(letters), from);
   if (!received) return tl::unexpected(received.error());
+  mpiio::PatternPool pool;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    auto entries = mpiio::read_letter(placement, nodes[i], (*received)[i]);
+    auto entries = mpiio::read_letter(placement, nodes[i], (*received)[i], pool);
     if (!entries) return tl::unexpected(entries.error());
     for (mpiio::LetterEntry& each : *entries) {
       if (each.rank == state.rank) continue;
@@ -242,6 +243,7 @@ Result<mpiio::AccessList> collect_accesses(FileState& state, const mpiio::TwoPha
   std::sort(accesses.begin(), accesses.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
   mpiio::AccessList list;
+  list.reserve(accesses.size());
   for (auto& [rank, access] : accesses) list.add(rank, std::move(access));
   return list;
 }

@@ -71,11 +71,16 @@ std::vector<std::byte> Access::encode(int64_t from, int64_t to) const {
 }
 
 Result<Access> Access::decode(std::span<const std::byte> data) {
+  PatternPool alone;
+  return decode(data, alone);
+}
+
+Result<Access> Access::decode(std::span<const std::byte> data, PatternPool& pool) {
   Header header;
   if (data.size() < sizeof header)
     return fail(EBADMSG, "damaged access description from another rank");
   memcpy(&header, data.data(), sizeof header);
-  auto pattern = Pattern::decode(data.subspan(sizeof header));
+  auto pattern = pool.decode(data.subspan(sizeof header));
   if (!pattern) return tl::unexpected(pattern.error());
   Access access;
   access.pattern_ = *pattern;

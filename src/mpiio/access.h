@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpiio/pattern.h"
+#include "mpiio/pattern_pool.h"
 #include "plan/file_domains.h"
 
 namespace haichi::mpiio {
@@ -69,6 +70,22 @@ class Access {
   /// whole pattern where that is small, else the part.
   std::vector<std::byte> encode(int64_t from, int64_t to) const;
   static Result<Access> decode(std::span<const std::byte> data);
+  /// The same; shares the patterns of the pool.
+  static Result<Access> decode(std::span<const std::byte> data, PatternPool& pool);
+
+  /// The same bytes `distance` further on in the file.
+  Access shifted(int64_t distance) const {
+    Access access = *this;
+    access.origin_ += distance;
+    return access;
+  }
+  /// How far `other` is shifted, if it is this one elsewhere and shares its pattern.
+  std::optional<int64_t> distance_to(const Access& other) const {
+    if (pattern_ != other.pattern_ || first_ != other.first_ || begin_ != other.begin_ ||
+        end_ != other.end_)
+      return std::nullopt;
+    return other.origin_ - origin_;
+  }
 
   /// Contiguous pieces that it consists of, about: counted in whole tiles of the view.
   int64_t blocks() const { return pattern_->blocks(); }

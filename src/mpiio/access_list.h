@@ -18,6 +18,11 @@ class AccessList {
   explicit AccessList(std::vector<Access> of_all_ranks) : accesses_(std::move(of_all_ranks)) {
     for (size_t r = 0; r < accesses_.size(); ++r) ranks_.push_back(int(r));
   }
+  /// Room for so many, so that no more is taken.
+  void reserve(size_t ranks) {
+    ranks_.reserve(ranks);
+    accesses_.reserve(ranks);
+  }
   /// Ranks must ascend.
   void add(int rank, Access access) {
     ranks_.push_back(rank);

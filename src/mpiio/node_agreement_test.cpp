@@ -83,7 +83,8 @@ TEST(NodeLetters, TellOfRanksWithBytesInTheDomain) {
   const auto ranks_in = [&](plan::Extent domain) {
     std::vector<int> ranks;
     const auto letter = letters.to(domain);
-    const auto entries = read_letter(placement, 1, letter);
+    PatternPool pool;
+    const auto entries = read_letter(placement, 1, letter, pool);
     EXPECT_TRUE(entries);
     for (const LetterEntry& each : *entries) {
       ranks.push_back(each.rank);
@@ -100,17 +101,61 @@ TEST(NodeLetters, TellOfRanksWithBytesInTheDomain) {
   EXPECT_EQ(ranks_in({910, 2000}), (std::vector<int>{}));
 }
 
+// Every rank's access is what it was, whatever is described together.
+TEST(NodeLetters, RanksInARowAreDescribedOnceAndReadAsTheyWere) {
+  size_t shorter = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    test::Random random(seed);
+    const int ranks = int(random.between(1, 40));
+    const auto placement = placement::block(1, ranks);
+    std::vector<Access> accesses;
+    int64_t at = 0, size = 10, between = 10;
+    for (int r = 0; r < ranks; ++r) {
+      if (random.below(4) == 0) size = random.between(0, 20);
+      if (random.below(4) == 0) between = random.between(20, 100);
+      accesses.push_back({{at, Pattern::block(20), 1000}, random.below(8) ? 0 : 20, 20 * size});
+      at += between;
+    }
+    std::vector<Announcement> of_node;
+    for (const Access& each : accesses) of_node.push_back(announcement_of(each));
+    const plan::Extent domain{random.between(0, 5000), 5000 + random.between(0, 30'000)};
+    const auto letter = NodeLetters(of_node).to(domain);
+    PatternPool pool;
+    const auto entries = read_letter(placement, 0, letter, pool);
+    ASSERT_TRUE(entries) << seed;
+    size_t found = 0;
+    for (int r = 0; r < ranks; ++r) {
+      const Access& own = accesses[size_t(r)];
+      if (own.position_of(domain.begin) >= own.position_of(domain.end)) continue;
+      ASSERT_LT(found, entries->size()) << seed;
+      const LetterEntry& entry = (*entries)[found++];
+      ASSERT_EQ(entry.rank, r) << seed;
+      ASSERT_EQ(entry.access.begin(), own.begin());
+      ASSERT_EQ(entry.access.encode(own.begin(), own.end()), own.encode(own.begin(), own.end()));
+    }
+    ASSERT_EQ(found, entries->size()) << seed;
+    shorter += letter.size() < found * 80;
+  }
+  EXPECT_GT(shorter, 100u);
+}
+
 TEST(NodeLetters, DamageIsAnError) {
-  const placement::Placement placement = placement::block(1, 2);
+  const placement::Placement placement = placement::block(1, 3);
   const std::vector<Announcement> of_node = {
       announcement_of({{0, Pattern::block(10), 100}, 0, 100}),
       announcement_of({{10, Pattern::block(10), 100}, 0, 100})};
   const auto letter = NodeLetters(of_node).to({0, 1000});
-  ASSERT_TRUE(read_letter(placement, 0, letter));
-  EXPECT_FALSE(read_letter(placement, 0, std::span(letter).first(letter.size() - 1)));
+  PatternPool pool;
+  ASSERT_TRUE(read_letter(placement, 0, letter, pool));
+  EXPECT_FALSE(read_letter(placement, 0, std::span(letter).first(letter.size() - 1), pool));
   auto twice = letter;
   twice.insert(twice.end(), letter.begin(), letter.end());
-  EXPECT_FALSE(read_letter(placement, 0, twice));
+  EXPECT_FALSE(read_letter(placement, 0, twice, pool));
+  for (const int32_t count : {0, -1, 4}) {
+    auto wrong = letter;
+    memcpy(wrong.data() + sizeof(int32_t), &count, sizeof count);
+    EXPECT_FALSE(read_letter(placement, 0, wrong, pool)) << count;
+  }
 }
 
 }  // namespace
