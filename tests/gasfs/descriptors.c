@@ -1,6 +1,6 @@
 /* What a program may do with a descriptor that it writes to: copies of it, children, streams, other
- * programs. Each part writes the file PATH-<part>, small pieces first so that the preload takes them;
- * the test compares the files with those that the same program left on tmpfs.
+ * programs. Each part writes the file PATH-<part>, small pieces first so that the preload takes
+ * them; the test compares the files with those that the same program left on tmpfs.
  *
  * usage: descriptors PATH */
 #define _GNU_SOURCE
@@ -116,7 +116,8 @@ static void children(const char* root) {
 
 static void copies(const char* root) {
   int fd = begin_at(root, "dup", 20);
-  const int copy = dup(fd), third = fcntl(fd, F_DUPFD_CLOEXEC, 50), fourth = dup3(fd, 77, O_CLOEXEC);
+  const int copy = dup(fd), third = fcntl(fd, F_DUPFD_CLOEXEC, 50),
+            fourth = dup3(fd, 77, O_CLOEXEC);
   need(copy >= 0 && third >= 50 && fourth == 77, "dup");
   say(fd, "one ");
   say(copy, "two ");
@@ -243,8 +244,8 @@ static void passed_on(const char* root) {
   char room = 'x';
   struct iovec byte = {&room, 1};
   char control[CMSG_SPACE(sizeof fd)] = {0};
-  struct msghdr message = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = control,
-                           .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &byte, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   struct cmsghdr* const header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;

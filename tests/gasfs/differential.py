@@ -30,6 +30,7 @@ NAMES = ("a", "b", "c", "d", "d/a", "d/b", "e", "e/a", "e/f", "e/f/a", "n" * 256
 MOST = 200_000  # bytes of a file
 MOST_OPEN = 12
 OTHER_USER = 1000  # who every third process is, if root starts them
+OWNERS = ((0, -1), (-1, 0), (OTHER_USER, -1), (OTHER_USER, 2), (-1, 2))
 Answer = object
 Call = tuple[str, tuple[object, ...]]
 
@@ -48,8 +49,9 @@ def told(about: os.stat_result) -> Answer:
 class Folder:
     """One process's view of one of the two folders; each method makes one call."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, preloaded: bool) -> None:
         self.root = root
+        self.preloaded = preloaded
         self.open_files: list[int] = []
 
     def path(self, name: str) -> str:
@@ -87,14 +89,23 @@ class Folder:
         fd, target = self.fd(number), self.fd(onto)
         return os.dup2(fd, target) == target
 
+    def written(self, fd: int, size: int) -> Answer:
+        """What others wrote past the kernel it learns of when it is asked: behind a write that
+        appends it may have the position before that."""
+        if self.preloaded and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_APPEND:
+            os.lseek(fd, 0, os.SEEK_END)
+        return size
+
     def write(self, number: int, seed: int, size: int) -> Answer:
-        return os.write(self.fd(number), content(seed, size))
+        fd = self.fd(number)
+        return self.written(fd, os.write(fd, content(seed, size)))
 
     def pwrite(self, number: int, seed: int, size: int, offset: int) -> Answer:
         return os.pwrite(self.fd(number), content(seed, size), offset)
 
     def writev(self, number: int, seed: int, sizes: tuple[int, ...]) -> Answer:
-        return os.writev(self.fd(number), [content(seed + i, n) for i, n in enumerate(sizes)])
+        fd, parts = self.fd(number), [content(seed + i, n) for i, n in enumerate(sizes)]
+        return self.written(fd, os.writev(fd, parts))
 
     def read(self, number: int, size: int) -> Answer:
         return os.read(self.fd(number), size)
@@ -308,10 +319,7 @@ class Draws:
             (1, ("readlink", (self.name(),))),
             (0.3, ("mkfifo", (self.name(),))),
             (1, ("chmod", (self.name(), draw.choice((0o600, 0o644, 0o755, 0o4755, 0o2755))))),
-            (
-                0.5,
-                ("chown", (self.name(), draw.choice((-1, 0, OTHER_USER)), draw.choice((-1, 0, 2)))),
-            ),
+            (0.5, ("chown", (self.name(), *draw.choice(OWNERS)))),
             (1, ("utime", (self.name(), draw.randrange(2**31)))),
             (0.5, ("setxattr", (self.name(), draw.choice("xy"), draw.randrange(200)))),
             (0.5, ("getxattr", (self.name(), draw.choice("xy")))),
@@ -322,7 +330,7 @@ class Draws:
         return draw.choices([c for _, c in weighted], [w for w, _ in weighted])[0]
 
 
-def serve(line: Connection, roots: tuple[str, str], user: int) -> None:
+def serve(line: Connection, roots: tuple[str, str], user: int, preloaded: bool) -> None:
     """One process: makes each call that comes in both folders and sends what they answered."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.umask(0o022)
@@ -330,7 +338,7 @@ def serve(line: Connection, roots: tuple[str, str], user: int) -> None:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
-    folders = [Folder(root) for root in roots]
+    folders = [Folder(root, preloaded) for root in roots]
     while (call := line.recv()) is not None:
         line.send([folder.answer(call) for folder in folders])
 
@@ -349,6 +357,7 @@ class Options:
     processes: int = 3
     writes: float = 1
     log: bool = False
+    preloaded: bool = False
 
 
 def run(folder: Path, other: Path, seed: int, options: Options) -> str:
@@ -360,7 +369,7 @@ def run(folder: Path, other: Path, seed: int, options: Options) -> str:
     for number in range(options.processes):
         mine, theirs = Pipe()
         user = OTHER_USER if number % 3 == 2 else 0
-        worker = Process(target=serve, args=(theirs, roots, user), daemon=True)
+        worker = Process(target=serve, args=(theirs, roots, user, options.preloaded), daemon=True)
         worker.start()
         lines.append(mine)
         workers.append(worker)
@@ -404,9 +413,10 @@ def main() -> int:
     parser.add_argument("--operations", type=int, default=3000)
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--writes", type=float, default=1, help="how many times as many writes")
+    parser.add_argument("--preloaded", action="store_true", help="as the preload's exceptions say")
     parser.add_argument("--log", action="store_true", help="print each call with its answer")
     given = parser.parse_args()
-    options = Options(given.operations, given.processes, given.writes, given.log)
+    options = Options(given.operations, given.processes, given.writes, given.log, given.preloaded)
     failed = 0
     for seed in range(given.first, given.first + given.seeds):
         difference = run(given.folder, given.other, seed, options)

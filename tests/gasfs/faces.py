@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from mpis import BUILD, not_with_sanitizers
+from mpis import BUILD, haichi_command, not_with_sanitizers
 
 LIBRARY = BUILD / "lib/libhaichi-posix.so"
 
@@ -74,6 +74,26 @@ def mounted() -> Iterator[Mounted]:
     found = re.fullmatch(r"(\d+) records of (\d+) bytes, (\d+) cut off\n", out)
     assert found, out
     mount.records, mount.bytes, mount.cut_off = map(int, found.groups())
+
+
+@contextmanager
+def served() -> Iterator[Path]:
+    """A mount with a server behind it, as a user starts it on one machine."""
+    needs_mount()
+    if not (BUILD / "bin/haichi-gasfs").exists():
+        pytest.skip("this build has no servers of the gather file system: see ./haichi doctor")
+    room = Path(tempfile.mkdtemp(prefix="haichi-gasfs-"))
+    room.chmod(0o755)  # for tests that are two users
+    try:
+        words = ("--mount", room / "mount", "--for", "280")
+        started = haichi_command("gasfs", "start", room / "store", *words)
+        assert started.returncode == 0, started.stderr
+        yield room / "mount"
+        stopped = haichi_command("gasfs", "stop", room / "store")
+        assert stopped.returncode == 0, stopped.stdout + stopped.stderr
+    finally:
+        haichi_command("gasfs", "stop", room / "store")  # also behind a test that failed
+        shutil.rmtree(room)
 
 
 @contextmanager

@@ -44,7 +44,8 @@ def tmpfs() -> Iterator[Path]:
 
 def random_calls(mount: Path, tmpfs: Path, *options: str, timeout: float = 60) -> None:
     """Runs differential.py preloaded."""
-    command = [sys.executable, ROOT / "tests/gasfs/differential.py", mount, tmpfs, *options]
+    program = ROOT / "tests/gasfs/differential.py"
+    command = [sys.executable, program, mount, tmpfs, "--preloaded", *options]
     done = run_bounded(command, env=preloaded(mount), timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -96,6 +96,17 @@ std::optional<size_t> size_of(const iovec* parts, int count) {
   return size;
 }
 
+/// Whether the descriptor is of a regular file on the mount, as the kernel knows without asking.
+bool is_file_of_mount(int fd) {
+  const int before = errno;
+  struct statx about;
+  const bool told =
+      syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &about) == 0;
+  errno = before;
+  return told && S_ISREG(about.stx_mode) &&
+         is_ours(makedev(about.stx_dev_major, about.stx_dev_minor));
+}
+
 /// What a descriptor that has just been opened for writing is to us.
 int look_at(int fd, int flags) {
   constexpr int kOtherwise = O_APPEND | O_SYNC | O_DSYNC | O_DIRECT | O_PATH | O_DIRECTORY;
@@ -103,14 +114,8 @@ int look_at(int fd, int flags) {
     if (fd >= 0 && file_of(fd)) note_closed(fd);  // closed by somebody behind our back
     return fd;
   }
-  const int before = errno;
-  struct statx about;
-  const bool told =
-      syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &about) == 0;
-  errno = before;
   if (file_of(fd)) note_closed(fd);
-  if (told && S_ISREG(about.stx_mode) &&
-      is_ours(makedev(about.stx_dev_major, about.stx_dev_minor)) && !is_borrowed()) {
+  if (is_file_of_mount(fd) && !is_borrowed()) {
     note_opened(fd);
   }
   return fd;
@@ -221,6 +226,13 @@ void tell_kernel_of_size(int fd) {
   struct statx about;
   syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &about);
   errno = before;
+}
+
+void before_copy(int from, int to) {
+  if (!any_mounts()) return;
+  before_use_of_position(to);
+  before_use_of_position(from);
+  if (is_file_of_mount(from)) tell_kernel_of_size(from);
 }
 
 std::optional<int> on_open(const char* path, int flags, mode_t mode) {

@@ -70,22 +70,23 @@ inline std::optional<ssize_t> on_readv(int fd, const iovec*, int) {
   return {};
 }
 
+/// The kernel is about to copy from one descriptor to another. It copies as much of a file as it
+/// knows of.
+void before_copy(int from, int to);
+
 inline std::optional<ssize_t> on_sendfile(int to, int from, off_t*, size_t) {
-  before_use_of_position(to);
-  before_use_of_position(from);
+  before_copy(from, to);
   return {};
 }
 
 inline std::optional<ssize_t> on_splice(int from, off_t*, int to, off_t*, size_t, unsigned) {
-  before_use_of_position(to);
-  before_use_of_position(from);
+  before_copy(from, to);
   return {};
 }
 
 inline std::optional<ssize_t> on_copy_file_range(int from, off_t*, int to, off_t*, size_t,
                                                  unsigned) {
-  before_use_of_position(to);
-  before_use_of_position(from);
+  before_copy(from, to);
   return {};
 }
 
