@@ -6,6 +6,9 @@
 
 #include <vector>
 
+#include "generated/build_mark.h"
+#include "launch/elf.h"
+
 namespace haichi::launch {
 namespace {
 
@@ -75,6 +78,11 @@ Result<std::string> find_shim(Abi abi, const std::string& bin) {
 
 Result<std::string> find_recorder(Abi abi, const std::string& bin) {
   return find(kRecorder, "recorder", abi, bin);
+}
+
+bool is_of_this_build(const std::string& object) {
+  const auto file = ElfFile::open(object);
+  return file && file->defines(HAICHI_BUILD_MARK_NAME);
 }
 
 std::string without_shims(std::string_view before) {

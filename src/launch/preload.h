@@ -16,6 +16,8 @@ namespace haichi::launch {
 Result<std::string> find_shim(Abi abi, const std::string& bin);
 /// The same, of the recorder: libhaichi-record-<abi>.so.
 Result<std::string> find_recorder(Abi abi, const std::string& bin);
+/// Whether a shim or recorder is of the same build as this program (cmake/BuildMark.cmake).
+bool is_of_this_build(const std::string& object);
 
 /// `before` (what LD_PRELOAD was) without shims and recorders of haichi: a program started by
 /// `haichi run` inside a script that `haichi run` started has exactly one.

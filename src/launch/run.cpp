@@ -75,15 +75,21 @@ int start_plain(const std::string& path, Invocation& invocation) {
 }
 
 /// The shim, behind the recorder if a record is wanted.
-Result<std::vector<std::string>> preloads(Abi abi, bool records, const std::string& bin) {
+Result<std::vector<std::string>> preloads(Abi abi, bool records, int rank, const std::string& bin) {
   std::vector<std::string> found;
+  auto shim = find_shim(abi, bin);
+  if (!shim) return tl::unexpected(shim.error());
   if (records) {
     auto recorder = find_recorder(abi, bin);
     if (!recorder) return tl::unexpected(recorder.error());
-    found.push_back(*std::move(recorder));
+    if (is_of_this_build(*recorder) && is_of_this_build(*shim))
+      found.push_back(*std::move(recorder));
+    else if (rank == 0)
+      log(LogLevel::warn,
+          "nothing is recorded: {} and {} are not of one build; build or install haichi again as a "
+          "whole",
+          *recorder, *shim);
   }
-  auto shim = find_shim(abi, bin);
-  if (!shim) return tl::unexpected(shim.error());
   found.push_back(*std::move(shim));
   return found;
 }
@@ -97,7 +103,7 @@ int start_with_shim(const std::string& path, std::optional<Abi> forced, const Jo
   Environment& environment = invocation.environment;
   const auto choice = choose_abi(path, forced, job, environment, Loader(environment));
   if (!choice) return refuse(code_of_choice(choice.error()), choice.error().text);
-  const auto shims = preloads(choice->abi, records, invocation.bin);
+  const auto shims = preloads(choice->abi, records, job.rank, invocation.bin);
   if (!shims) return refuse(kUnavailable, shims.error().text);
   environment.set("LD_PRELOAD", with_shims(environment.get_or("LD_PRELOAD", ""), *shims));
   log(LogLevel::info, "{}: MPI is {} ({}); LD_PRELOAD={}", path, abi_name(choice->abi), choice->why,

@@ -11,7 +11,7 @@ Files written into --out (unchanged files keep their time):
     hooks.h       what src/mpi implements, haichi::mpi::on_<function>
     by_TAKER.h    the functions whose hook is TAKER, each call a struct; for the source of TAKER
     wrappers.cpp  the exported functions
-    export.map    linker version script: the exported functions, nothing else
+    export.map    linker version script: the exported functions and the mark of the build
 """
 
 from __future__ import annotations
@@ -459,9 +459,9 @@ extern "C" {{
 
 
 def export_map(wrapped: list[Function]) -> str:
-    """Text of export.map."""
+    """Text of export.map: the functions, and the mark of the build."""
     names = "".join(f"    {f.name};\n    P{f.name};\n" for f in wrapped)
-    return f"{{\n  global:\n{names}  local:\n    *;\n}};\n"
+    return f"{{\n  global:\n{names}    haichi_build_*;\n  local:\n    *;\n}};\n"
 
 
 def write(path: Path, text: str) -> None:

@@ -5,13 +5,14 @@
 #include "generated/hooks.h"
 #include "generated/real.h"
 #include "recorder/begin_session.h"
+#include "recorder/beside_shim.h"
 #include "recorder/end_session.h"
 #include "recorder/session.h"
 
 namespace haichi::mpi {
 
 bool active() {
-  static const bool on = !is_disabled();
+  static const bool on = !is_disabled() && recorder::fits_beside_shim();
   return on;
 }
 
