@@ -215,7 +215,11 @@ Split Splitter::finish(std::span<const Load> loads, double seconds, int most_thr
   made.threads.assign(n, 0);
   made.shares.reserve(loads.size() * 2);
   std::fill(time_.begin(), time_.end(), 0);
-  for (size_t k = 0; k < loads.size(); ++k)
+  for (size_t k = 0; k < loads.size(); ++k) {
+    // Of a few bytes the shares may all be less than one: then one node has them.
+    const auto own = shares_.begin() + std::ptrdiff_t(k * n);
+    const auto most = std::max_element(own, own + std::ptrdiff_t(n));
+    if (loads[k].bytes > 0 && *most <= kNothing) *most = std::max(loads[k].bytes, 1.0);
     for (size_t t = 0; t < n; ++t) {
       const double bytes = share(k, int(t));
       if (bytes <= kNothing) continue;
@@ -225,6 +229,7 @@ Split Splitter::finish(std::span<const Load> loads, double seconds, int most_thr
       const int target = loads[k].target >= 0 ? loads[k].target : int(t);
       made.route_bytes[size_t(machine::route_of(source, int(t), target))] += bytes;
     }
+  }
   int sum = 0;
   for (size_t t = 0; t < n; ++t) {
     if (time_[t] <= 0) continue;

@@ -54,7 +54,7 @@ class Splitter {
 
   const machine::NumaPaths& paths() const { return paths_; }
   /// Every byte of `loads` is in the shares. At most `most_threads` threads in all, if that is
-  /// above 0. Nodes are those of the matrix. Loads of less than a byte are left out.
+  /// above 0. Nodes are those of the matrix. A load of some bytes may go to one node whole.
   Split plan(std::span<const Load> loads, int most_threads = 0);
 
  private:

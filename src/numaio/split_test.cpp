@@ -80,6 +80,15 @@ TEST(Splitter, SpreadPagesAreMovedByAll) {
   for (int node = 0; node < 4; ++node) EXPECT_NEAR(bytes_at(split, node), 1e9, 0.5e9);
 }
 
+TEST(Splitter, EvenOneByteIsSomebodys) {
+  Splitter splitter(ring());
+  const std::vector<Load> loads = {{kSpread, kFollows, 1}, {kSpread, 2, 1e9}, {1, kFollows, 1}};
+  const Split split = splitter.plan(loads);
+  std::vector<int> shares(3, 0);
+  for (const Share& each : split.shares) ++shares[each.load];
+  EXPECT_THAT(shares, testing::Each(testing::Gt(0)));
+}
+
 TEST(Splitter, ThreadsAreLimited) {
   Splitter splitter(ring());
   const std::vector<Load> loads = {{0, -1, 1e9}, {1, -1, 1e9}, {2, -1, 1e9}, {3, -1, 1e9}};
