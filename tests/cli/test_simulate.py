@@ -478,3 +478,27 @@ def test_looking_at_schedules_beforehand_leaves_the_run_alone() -> None:
     (small,) = document("--nodes", "511", "--order", "rank", "--bytes", "64")["results"]
     (large,) = document("--nodes", "512", "--order", "rank", "--bytes", "64")["results"]
     assert (small["messages"], large["messages"]) == (511 * 510, 512 * 511)
+
+
+@pytest.mark.long
+def test_one_machine_has_figures_8_and_10_of_paper_000() -> None:
+    """With buffers of 16 KiB in the network the ports of Fig. 8 do for Fig. 10 too."""
+    buffers = ("--nodes", "64", "--ppn", "12", "--set", "buffer_bytes=16384")
+    for placement, most in (("BK", 10), ("RR", 1.5)):
+        figure_8 = document(*buffers, "--placement", placement)["results"]
+        times = {row["order"]: row["mean_us"] for row in figure_8}
+        assert 1.3 < times["rank"] / times["nd_rank_shift"] < most
+    servers = ("--set", "server_gbs=0.27", "--set", "handover_us=3900", "--set", "client_gbs=0.14")
+    romio = ("--share", "off", "--thread", "off", "--window", "0", "--cycles", "in-step")
+    hpio = (*buffers, *servers, *romio, "--region-count", "1048", "--buffer", "16M")
+    gbs = {}
+    for layout, order in (("packed", "rank"), ("roundrobin", "rank"), ("roundrobin", "nd_shift")):
+        words = (*hpio, "--per-node", "12", "--layout", layout, "--order", order)
+        command = [str(mpis.HAICHI), "simulate", "hpio", *words, "--json"]
+        done = mpis.run_bounded(command, env=clean_environment(), timeout=600, check=True)
+        (row,) = json.loads(done.stdout)["results"]
+        gbs[layout, order] = row["gbs"]
+    best = gbs["roundrobin", "nd_shift"]
+    assert best == pytest.approx(7.4, rel=0.05)
+    assert best / gbs["packed", "rank"] == pytest.approx(1.67, rel=0.1)
+    assert best / gbs["roundrobin", "rank"] == pytest.approx(1.16, rel=0.05)
