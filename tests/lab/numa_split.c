@@ -16,7 +16,7 @@
 
 #define MARK(code) \
   __asm__ volatile(".byte 0x0f,0x1f,0x84,0x00," #code ",0x4d,0x55,0x4e" ::: "memory")
-enum { kMostNodes = 16, kBlock = 4 << 20, kPage = 4096 };
+enum { kMostNodes = 16, kBlock = 2 << 20, kPage = 4096 };
 
 static int nodes, first_processor[kMostNodes];
 static const char* folder;

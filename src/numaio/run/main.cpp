@@ -19,11 +19,8 @@ struct Command {
   int (*run)(const Words&);
 };
 constexpr Command kCommands[] = {
-    {"where", where_command},
-    {"measure", measure_command},
-    {"plan", plan_command},
-    {"bench", bench_command},
-    {"turns", turns_command},
+    {"where", where_command}, {"measure", measure_command}, {"plan", plan_command},
+    {"bench", bench_command}, {"turns", turns_command},
 };
 
 }  // namespace
