@@ -51,6 +51,7 @@ def test_our_own_deps_txt_is_well_formed_and_gives_every_reason() -> None:
         "tests",
         "sources",
         "fresh",
+        "installed",
     }
     assert [p.name for p in found if not p.why] == []
     assert len({p.name for p in found}) == len(found)
