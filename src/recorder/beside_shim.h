@@ -1,5 +1,5 @@
-// A recorder stands in front of the shim, and both find out together who is in the job. They must be
-// of one build: an older shim would take the recorder's calls for something else.
+// A recorder stands in front of the shim, and both find out together who is in the job. They must
+// be of one build: an older shim would take the recorder's calls for something else.
 #pragma once
 
 namespace haichi::recorder {

@@ -6,8 +6,9 @@
 #include <mutex>
 #include <vector>
 
+#include "gasfs/arena/counts.h"
 #include "gasfs/arena/program.h"
-#include "gasfs/arena/service.h"
+#include "gasfs/files/node_files.h"
 
 namespace haichi::gasfs::arena {
 

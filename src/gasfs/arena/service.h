@@ -7,17 +7,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "gasfs/arena/counts.h"
 #include "gasfs/files/beside.h"
 
 namespace haichi::gasfs::arena {
-
-/// What has come in by rings since the start.
-struct Counts {
-  uint64_t programs = 0;  // that write by a ring now
-  uint64_t records = 0;
-  uint64_t bytes = 0;
-  uint64_t cut_off = 0;  // programs whose ring held what can't be
-};
 
 /// Owns two threads: one talks to programs that come and go, one empties rings. Neither does
 /// anything while nobody writes.
