@@ -465,8 +465,8 @@ def test_where_becomes_the_program_of_the_launchers_mpi(debian: Mpi, tmp_path: P
     assert done.stdout == f"{debian.abi} --json\n"
     alone = prefix.call("where", "--json")
     assert alone.stdout == "mpich --json\n"
-    assert prefix.call("where", "--mpi=mpiabi", "x").stdout == "mpiabi x\n"
-    assert prefix.call("where", "--mpi", "openmpi", "x").stdout == "openmpi x\n"
+    assert prefix.call("where", "--mpi=mpiabi", "--json").stdout == "mpiabi --json\n"
+    assert prefix.call("where", "--mpi", "openmpi", "--json").stdout == "openmpi --json\n"
     refused(prefix.call("where", "--mpi", "lam"), USAGE, "--mpi takes mpich, openmpi or mpiabi")
     refused(
         prefix.call("where", env={"SLURM_STEP_ID": "0"}), UNSUPPORTED, "srun starts programs of any"

@@ -85,7 +85,8 @@ def test_a_split_moves_nothing_between_nodes(program: Path, nodes: int, cases: l
     for each in split:
         assert each.bytes == pytest.approx(2 * whole, rel=0.05)
         assert each.remote < AWARE
-    assert re.search(rf"read threads \d+ nodes {nodes} local {whole} of {whole}", done.out)
+    told = rf"{cases[0]} threads \d+ nodes {nodes} local {whole} of {whole}"
+    assert re.search(told, done.out), done.out
 
 
 @pytest.mark.slow

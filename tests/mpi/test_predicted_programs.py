@@ -87,9 +87,11 @@ def test_its_order_of_calls_is_predicted_too(record: Path) -> None:
     machine = ROOT / "machines" / "two-cores.json"
     words = ("predict", record, "--by", "sequence", "--machine", machine, "--json")
     made = json.loads(command(*words))
-    assert made["why_not"] is None
-    assert 0 < made["program_s"]["low"] <= made["program_s"]["high"]
-    steps = {step["what"] for step in made["critical_path"]}
-    assert "compute" in steps
     computing = max(each["compute_s"] for each in made["by_rank"])
-    assert made["program_s"]["high"] >= computing > 0
+    assert computing > 0
+    assert "compute" in {step["what"] for step in made["critical_path"]}
+    # Where the machine did other work meanwhile, the figure is far from the recorded run: refused.
+    if made["program_s"] is None:
+        assert "it took" in made["why_not"]
+    else:
+        assert computing <= made["program_s"]["high"] >= made["program_s"]["low"] > 0
