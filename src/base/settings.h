@@ -19,15 +19,17 @@ namespace haichi {
 /// number of a setting that is a word, do not compile.
 class SettingKey {
  public:
-  consteval SettingKey(const char* key) : row_(find_setting(key)) {
-    if (row_ == nullptr) throw "no setting has this key";
+  // A number and no pointer: under -fsanitize=undefined GCC 12 compares no pointers when it
+  // compiles.
+  consteval SettingKey(const char* key) : index_(setting_index(key)) {
+    if (index_ == std::size(kSettings)) throw "no setting has this key";
   }
-  constexpr SettingKey(const Setting& row) : row_(&row) {}
-  constexpr size_t index() const { return size_t(row_ - std::begin(kSettings)); }
-  constexpr const Setting& row() const { return *row_; }
+  constexpr SettingKey(const Setting& row) : index_(size_t(&row - std::begin(kSettings))) {}
+  constexpr size_t index() const { return index_; }
+  constexpr const Setting& row() const { return kSettings[index_]; }
 
  private:
-  const Setting* row_;
+  size_t index_;
 };
 class NumberKey : public SettingKey {
  public:

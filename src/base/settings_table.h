@@ -2,6 +2,8 @@
 // haichi.toml, the listing of `haichi config` and the hint.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 
 namespace haichi {
@@ -183,11 +185,16 @@ inline constexpr Setting kSettings[] = {
      "before all go on without it. After a sixth of them they say which it is."},
 };
 
+/// The number of that key's row; that of rows if there is none.
+constexpr size_t setting_index(std::string_view key) {
+  size_t index = 0;
+  while (index < std::size(kSettings) && kSettings[index].key != key) ++index;
+  return index;
+}
 /// The row of that key, or null.
 constexpr const Setting* find_setting(std::string_view key) {
-  for (const Setting& row : kSettings)
-    if (row.key == key) return &row;
-  return nullptr;
+  const size_t index = setting_index(key);
+  return index < std::size(kSettings) ? &kSettings[index] : nullptr;
 }
 
 }  // namespace haichi
