@@ -13,8 +13,8 @@ ARROWS: Mapping[str, frozenset[str]] = {
 }
 # They run before anything is installed.
 STANDARD_LIBRARY_ONLY = frozenset({"haichi_processes", "haichi_bootstrap"})
-# Who starts programs: all others do it by haichi_processes. The lab has processes that stay.
-# The runner, and who starts what outlives its command.
+# Who starts programs: all others do it by haichi_processes. The lab and the file system have
+# processes that outlive their command.
 STARTERS = frozenset({"haichi_processes/runner.py", "haichi/lab.py", "haichi/gasfs/daemons.py"})
 
 
