@@ -48,9 +48,10 @@ Result<Shape> dragonfly(bool plus, std::span<const std::string_view> words) {
   const int64_t groups = numbers.size() > least ? numbers[least] : most;
   if (groups > most)
     return fail(EINVAL, "{} groups, where a group has links to {} others", groups, most - 1);
-  if (groups * numbers[0] > kLargestBox / numbers[1] ||
-      groups * (numbers[1] + shape.spines) > kLargestBox / (numbers[1] + shape.spines))
-    return fail(EINVAL, "more than {} places or links", kLargestBox);
+  const int64_t switches = int64_t{numbers[1]} + shape.spines;
+  for (const int64_t of_a_group : {int64_t{numbers[0]} * numbers[1], switches * switches, most - 1})
+    if (groups > kLargestBox / of_a_group)
+      return fail(EINVAL, "more than {} places or links", kLargestBox);
   shape.extents = {int(groups), numbers[1], numbers[0]};
   return shape;
 }

@@ -57,7 +57,9 @@ TEST(Shape, RefusesWhatIsNone) {
                            "dragonfly:4:8:4:33:1",
                            "dragonfly+:4:8:4",
                            "dragonfly:4:8:adaptive",
-                           "dragonfly:4096:4096:4096"}) {
+                           "dragonfly:4096:4096:4096",
+                           "dragonfly:1048576:1048576:8388608",
+                           "dragonfly:1:4096:16777216:2"}) {
     const auto shape = parse_shape(text);
     ASSERT_FALSE(shape) << text;
     EXPECT_EQ(shape.error().code, EINVAL);
