@@ -8,7 +8,6 @@ rank from MPI_Init to MPI_Finalize. haichi itself leaves every call to the MPI l
 from __future__ import annotations
 
 import os
-import shlex
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,8 @@ from haichi.advise.foreseen import Foreseen
 from haichi.advise.launch import Line, launcher_of, with_placement
 from haichi.advise.model import AdviceList
 from haichi.advise.paste import Notation, write_files
-from haichi.compare.launcher_line import with_haichi
+from haichi.compare.launcher_line import haichi_runs, with_haichi
+from haichi.compare.turns import RunFailed, failure, in_turns
 from haichi.predict.machine import FoundProfile
 from haichi.predict.span import Span
 from haichi.record.read import Record, read
@@ -31,7 +31,6 @@ from haichi.report.units import printable
 
 AS_IT_IS, ADVISED = "as it is", "advised"
 OBSERVED = ["--observe", "--set", "placement.reorder=off"]
-LINES_OF_A_FAILURE = 15
 
 
 class Verdict(StrEnum):
@@ -41,10 +40,6 @@ class Verdict(StrEnum):
     NEAR = "the gain is beside what was predicted, and nearer than what runs differ by"
     APART = "the gain is not within what was predicted"
     UNKNOWN = "no gain was predicted; a profile of the machine tells: --machine"
-
-
-class RunFailed(Exception):
-    """A run of the program failed; the message says which and shows its last lines."""
 
 
 class Starts(Protocol):
@@ -127,16 +122,14 @@ def check(
     if placement is None:
         return checked
     write_files(folder, files)
-    for number in range(repetitions):
-        # Each way comes first in every second turn.
-        for way in (AS_IT_IS, ADVISED) if number % 2 == 0 else (ADVISED, AS_IT_IS):
-            say(f"{number + 1} of {repetitions}: {way}")
-            file = folder / f"{way.replace(' ', '-')}-{number + 1}.jsonl"
-            start(file, files if way == ADVISED else (), sequence=False)
-            again = read(file)
-            checked.measured[way].append(again.wall_s)
-            if way == ADVISED:
-                checked.elsewhere = checked.elsewhere or _elsewhere(again, placement.nodes)
+    for number, way in in_turns((AS_IT_IS, ADVISED), repetitions):
+        say(f"{number} of {repetitions}: {way}")
+        file = folder / f"{way.replace(' ', '-')}-{number}.jsonl"
+        start(file, files if way == ADVISED else (), sequence=False)
+        again = read(file)
+        checked.measured[way].append(again.wall_s)
+        if way == ADVISED:
+            checked.elsewhere = checked.elsewhere or _elsewhere(again, placement.nodes)
     return checked
 
 
@@ -163,16 +156,12 @@ class Command:
             folder = record.parent
             line = with_placement(self.words, launcher_of(self.words, abi), files, folder)
         options = [f"--record={record.absolute()}", *(["--sequence"] if sequence else [])]
-        under = any(Path(word).name == "haichi" and next_ == "run"
-                    for word, next_ in zip(line.words, line.words[1:], strict=False))  # fmt: skip
         # Who starts it with haichi wants it so.
-        own = options if under else [*OBSERVED, *options]
+        own = options if haichi_runs(line.words) else [*OBSERVED, *options]
         words = with_haichi(line.words, str(paths.program("haichi")), own)
         done = jobs.run(words, {**os.environ, **line.env}, timeout=self.timeout)
         if done.code:
-            last = "\n".join((done.out + done.err).splitlines()[-LINES_OF_A_FAILURE:])
-            how = f"did not end in {self.timeout:g} s" if done.timed_out else done.how
-            raise RunFailed(f"{how}: {shlex.join(words)}\n{last}")
+            raise RunFailed(failure(done, words, self.timeout))
         if not record.exists():
             raise ReportError(
                 f"{self.words[-1]!r} left no record: is it an MPI program that calls MPI_Finalize, "

@@ -10,12 +10,13 @@ import typer
 
 from haichi import paths
 from haichi.advise.advise import advise as advise_on
-from haichi.advise.check import Command, RunFailed, Verdict, check
+from haichi.advise.check import Command, Verdict, check
 from haichi.advise.launch import launcher_of
 from haichi.advise.paste import write_files
 from haichi.advise.text import print_advice, print_check
 from haichi.compare.cli import PROGRAM_BEHIND
 from haichi.compare.launcher_line import Unclear
+from haichi.compare.turns import RunFailed
 from haichi.mpi import Missing
 from haichi.predict.machine import FoundProfile, profile_for
 from haichi.record.read import Record, read

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 LAUNCHER = re.compile(r"(mpiexec|mpirun|orterun|prterun|srun)(\.\w+)*")
@@ -50,18 +51,22 @@ def with_haichi(command: Sequence[str], haichi: str, options: Sequence[str]) -> 
         Unclear: an option of the launcher is not known, or no program follows.
     """
     words = list(command)
-    runs = [
-        at + 1
-        for at, word in enumerate(words[:-1])
-        if Path(word).name == "haichi" and words[at + 1] == "run"
-    ]
-    if runs:
+    if runs := haichi_runs(words):
         for at in reversed(runs):
             words[at + 1 : at + 1] = options
         return words
     for at in reversed(programs(words)):
         words[at:at] = [haichi, "run", *options]
     return words
+
+
+def haichi_runs(words: Sequence[str]) -> list[int]:
+    """Where each `run` of a `haichi run` is."""
+    return [
+        at
+        for at, (word, behind) in enumerate(pairwise(words), 1)
+        if Path(word).name == "haichi" and behind == "run"
+    ]
 
 
 def is_lab(words: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from rich.table import Table
 from haichi import jobs, paths
 from haichi.compare.launcher_line import Unclear, with_haichi
 from haichi.compare.result import Runs, headline
+from haichi.compare.turns import RunFailed, failure, in_turns
 from haichi.figures import record
 from haichi.report import html
 from haichi.report.findings import findings
@@ -27,11 +28,6 @@ from haichi.report.units import format_bytes, format_seconds, plural
 BAD_INPUT, FAILED = 2, 1
 STOCK, HAICHI = "stock", "haichi"
 OPTIONS = {STOCK: ["--observe"], HAICHI: []}
-LINES_OF_A_FAILURE = 15
-
-
-class RunFailed(Exception):
-    """A run of the program failed; the message says which and shows its last lines."""
 
 
 def compare_ways(command: Sequence[str], repetitions: int, out: Path, timeout: float) -> None:
@@ -45,11 +41,9 @@ def compare_ways(command: Sequence[str], repetitions: int, out: Path, timeout: f
     runs = {STOCK: Runs(), HAICHI: Runs()}
     try:
         paths.empty_folder(out)
-        for number in range(repetitions):
-            # Each way is the first one in every second turn: who comes first makes the files.
-            for way in (STOCK, HAICHI) if number % 2 == 0 else (HAICHI, STOCK):
-                console.print(f"[dim]{number + 1}/{repetitions}  {way}[/dim]")
-                _run(command, way, number + 1, out, timeout, runs[way])
+        for number, way in in_turns((STOCK, HAICHI), repetitions):
+            console.print(f"[dim]{number}/{repetitions}  {way}[/dim]")
+            _run(command, way, number, out, timeout, runs[way])
         shown, page = _page(runs, out)
     except (Unclear, ReportError, OSError) as error:
         sys.stderr.write(f"haichi compare: {error}\n")
@@ -73,9 +67,7 @@ def _run(
     (out / f"{way}-{number}.out").write_text(done.out)
     (out / f"{way}-{number}.err").write_text(done.err)
     if done.code:
-        how = f"did not end in {timeout:g} s" if done.timed_out else done.how
-        last = "\n".join((done.out + done.err).splitlines()[-LINES_OF_A_FAILURE:])
-        raise RunFailed(f"run {number}, {way}: {how}: {shlex.join(words)}\n{last}")
+        raise RunFailed(f"run {number}, {way}: {failure(done, words, timeout)}")
     if not report.exists():
         raise RunFailed(
             f"run {number}, {way}: no report: is {command[-1]!r} part of an MPI program that calls "
