@@ -312,43 +312,46 @@ class Lab:
         of all ranks in their order, in the place of both.
         """
         if hosts:
-            return self._on_hosts(which, ranks, argv, env, hosts)
-        room = self._room(ranks, per_node)
-        if mapping not in ("BK", "RR"):
-            raise LabError(f"unknown mapping {mapping}: use BK (block) or RR (round robin)")
-        words, extra = _launcher(which, self, room, mapping)
+            hostfile, mapping = self._file_of_hosts(which, ranks, hosts), "hosts"
+        else:
+            hostfile = self._file_of_room(which, self._room(ranks, per_node), mapping)
+        words, extra = _launcher(which, self, hostfile, mapping)
         words = [*self.login.enter(), *words, *mpi.rank_environment(which, env)]
         return [*words, "-n", str(ranks), *argv], mpi.environment(extra)
 
-    def _on_hosts(
-        self,
-        which: Mpi,
-        ranks: int,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        hosts: Sequence[str],
-    ) -> tuple[list[str], dict[str, str]]:
-        """As `command`, with each rank on a node that is named."""
+    def _file_of_room(self, which: Mpi, room: Sequence[int], mapping: str) -> Path:
+        """The launcher's file of nodes that take so many ranks each."""
+        if mapping not in ("BK", "RR"):
+            raise LabError(f"unknown mapping {mapping}: use BK (block) or RR (round robin)")
+        # Round robin is -ppn 1 over host:slots, which takes no notice of slots that differ.
+        # -rankmap does, but with four nodes programs hang (MPICH 5.0.2). A host file that repeats
+        # its hosts does it too, but MPICH then takes every line for a node of its own
+        # (COMM_TYPE_SHARED of size 1).
+        if which.family != "openmpi" and mapping == "RR" and len(set(room)) > 1:
+            raise LabError(
+                "MPICH cannot deal ranks out to nodes that take different numbers: use BK"
+            )
+        between = " slots=" if which.family == "openmpi" else ":"
+        file = self.state / f"hosts-{which.family}-{'-'.join(map(str, room))}"
+        lines = (f"{k.name}{between}{n}\n" for k, n in zip(self.nodes, room, strict=True))
+        file.write_text("".join(lines))
+        return file
+
+    def _file_of_hosts(self, which: Mpi, ranks: int, hosts: Sequence[str]) -> Path:
+        """The launcher's file of the node of each rank, a file of this job alone."""
         known = [each.name for each in self.nodes]
         if stranger := next((host for host in hosts if host not in known), None):
             raise LabError(f"{stranger}: no node of this lab; it has {', '.join(known)}")
         if len(hosts) != ranks:
             raise LabError(f"{len(hosts)} hosts for {ranks} ranks: name one for each rank")
-        words, extra = _launcher(which, self, [ranks] * len(known), "BK")
         handle, name = tempfile.mkstemp(prefix="seats-", dir=self.state)
-        file = Path(name)
         with os.fdopen(handle, "w") as out:
             if which.family == "openmpi":
                 out.writelines(f"{host}\n" for host in hosts)
             else:
                 runs = ((host, len(list(run))) for host, run in groupby(hosts))
                 out.writelines(f"{host}:{many}\n" for host, many in runs)
-        at = words.index("--hostfile" if which.family == "openmpi" else "-f")
-        words[at + 1] = str(file)
-        if which.family == "openmpi":
-            words[words.index("--map-by") + 1] = "seq"
-        words = [*self.login.enter(), *words, *mpi.rank_environment(which, env)]
-        return [*words, "-n", str(ranks), *argv], mpi.environment(extra)
+        return Path(name)
 
     def _room(self, ranks: int, per_node: Sequence[int]) -> list[int]:
         """How many ranks each node takes."""
@@ -387,15 +390,12 @@ class Lab:
 
 
 def _launcher(
-    which: Mpi, lab: Lab, room: Sequence[int], mapping: str
+    which: Mpi, lab: Lab, hostfile: Path, mapping: str
 ) -> tuple[list[str], dict[str, str]]:
-    """The launcher with its options, and its environment, for the nodes of a lab with room for so
-    many ranks each."""
+    """The launcher with its options, and its environment, for the nodes in a file: filled (BK),
+    dealt out to (RR), or one for each rank (hosts)."""
     rsh = str(lab.state / "rsh")
-    hostfile = lab.state / f"hosts-{which.family}-{'-'.join(map(str, room))}"
     if which.family == "openmpi":
-        lines = (f"{k.name} slots={n}\n" for k, n in zip(lab.nodes, room, strict=True))
-        hostfile.write_text("".join(lines))
         parameters = {
             "plm": "rsh",
             "plm_rsh_agent": rsh,
@@ -417,18 +417,11 @@ def _launcher(
             "--bind-to",
             "none",
             "--map-by",
-            "slot" if mapping == "BK" else "node",
+            {"BK": "slot", "RR": "node", "hosts": "seq"}[mapping],
         ]
         for name, value in parameters.items():
             words += ["--mca", name, value]
         return words, {}
-    # Round robin is -ppn 1 over host:slots, which takes no notice of slots that differ. -rankmap
-    # does, but with four nodes programs hang (MPICH 5.0.2). A host file that repeats its hosts does
-    # it too, but MPICH then takes every line for a node of its own (COMM_TYPE_SHARED of size 1).
-    if mapping == "RR" and len(set(room)) > 1:
-        raise LabError("MPICH cannot deal ranks out to nodes that take different numbers: use BK")
-    lines = (f"{k.name}:{n}\n" for k, n in zip(lab.nodes, room, strict=True))
-    hostfile.write_text("".join(lines))
     words = [
         str(which.mpiexec),
         "-launcher",
