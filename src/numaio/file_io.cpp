@@ -197,21 +197,18 @@ int write_parts(Os& os, std::span<const Part> parts) {
 void parallel_copy(void* to, const void* from, int64_t bytes) {
   auto* const target = static_cast<std::byte*>(to);
   const auto* const source = static_cast<const std::byte*>(from);
-  auto turn = Turn::take(bytes, kCopies);
-  if (turn == nullptr) {
-    // Within the caches nothing is faster than memcpy().
-    if (bytes < options().hot_bytes)
-      return copy_kernels().front().copy(target, source, size_t(bytes));
-    return fastest_kernel().copy(target, source, size_t(bytes));
-  }
+  // Within the caches nothing is faster than memcpy().
+  if (Turn::too_small(bytes) && bytes < options().hot_bytes)
+    return copy_kernels().front().copy(target, source, size_t(bytes));
+  // Before the turn: to find it out takes as long as many copies, and a turn's time is compared.
   const CopyKernel& kernel = fastest_kernel();
-  const int64_t line = 4096;
-  const int64_t origin = int64_t(reinterpret_cast<uintptr_t>(to) % uintptr_t(line));
-  const Transfer transfer{{to, bytes}, false, {}, origin, line};
-  const bool split = turn->run(transfer, [&](const Piece& piece, int) {
+  const auto turn = Turn::take(bytes, kCopies);
+  const int64_t origin = int64_t(reinterpret_cast<uintptr_t>(to) % uintptr_t(kAlign));
+  const Transfer transfer{{to, bytes}, false, {}, origin, kAlign};
+  const auto move = [&](const Piece& piece, int) {
     kernel.copy(target + piece.begin, source + piece.begin, size_t(piece.bytes));
-  });
-  if (!split) kernel.copy(target, source, size_t(bytes));
+  };
+  if (turn == nullptr || !turn->run(transfer, move)) kernel.copy(target, source, size_t(bytes));
 }
 
 }  // namespace haichi::numaio
