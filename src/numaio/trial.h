@@ -16,12 +16,11 @@ class Trial {
   bool split() const {
     if (tried_[0] < kTrials || tried_[1] < kTrials) return tried_[1] <= tried_[0];
     const bool better = mean_[1] < kMargin * mean_[0];
-    return calls_ % kAgain == 0 ? !better : better;
+    return (tried_[0] + tried_[1]) % kAgain == 0 ? !better : better;
   }
 
   /// What a call took; the time of a byte, as sizes of one kind differ by up to a factor of two.
   void note(bool split, double seconds_per_byte) {
-    ++calls_;
     double& mean = mean_[split];
     // Less than a new mean: one call that was disturbed does not decide.
     const double seen =
@@ -33,7 +32,7 @@ class Trial {
  private:
   static constexpr long kTrials = 3, kAgain = 61;
   static constexpr double kMargin = 0.97, kWeight = 0.25;
-  long calls_ = 0, tried_[2] = {0, 0};  // plain, split
+  long tried_[2] = {0, 0};  // plain, split
   double mean_[2] = {0, 0};
 };
 
