@@ -34,7 +34,7 @@ struct Pool::Job {
 // the caller who no longer needs it, counts it as done.
 struct Pool::Worker {
   Pool* pool;
-  int node, number;
+  int node;
   std::atomic<Job*> job = nullptr;
 
   Job* wait_for_job() {
@@ -50,7 +50,7 @@ struct Pool::Worker {
   }
 };
 
-Pool::Pool(HostNodes nodes) : nodes_(std::move(nodes)) {}
+Pool::Pool(HostNodes nodes) : nodes_(std::move(nodes)), workers_(nodes_.cpus.size()) {}
 Pool::~Pool() = default;
 
 void* Pool::work(void* argument) {
@@ -65,8 +65,8 @@ void* Pool::work(void* argument) {
 }
 
 Pool::Worker* Pool::worker(int node, int number) {
-  for (const auto& each : workers_)
-    if (each->node == node && each->number == number) return each.get();
+  auto& known = workers_[size_t(node)];
+  if (size_t(number) < known.size()) return known[size_t(number)].get();
   const std::vector<int>& cpus = nodes_.cpus[size_t(node)];
   if (cpus.empty()) return nullptr;
   const int most = *std::max_element(cpus.begin(), cpus.end()) + 1;
@@ -78,7 +78,6 @@ Pool::Worker* Pool::worker(int node, int number) {
   auto made = std::make_unique<Worker>();
   made->pool = this;
   made->node = node;
-  made->number = number;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -90,8 +89,8 @@ Pool::Worker* Pool::worker(int node, int number) {
   CPU_FREE(set);
   if (!started) return nullptr;
   pthread_setname_np(thread, "haichi-numaio");
-  workers_.push_back(std::move(made));
-  return workers_.back().get();
+  known.push_back(std::move(made));
+  return known.back().get();
 }
 
 bool Pool::hot() const { return now_ns() < warm_until_ns_.load(std::memory_order_relaxed); }

@@ -50,7 +50,7 @@ class Pool {
   void wait_for_all();
 
   HostNodes nodes_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::vector<std::unique_ptr<Worker>>> workers_;  // of each node
   std::atomic<int> running_ = 0;  // threads that have work of the transfer under way
   std::atomic<int64_t> warm_until_ns_ = 0;
 };
