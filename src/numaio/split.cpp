@@ -139,32 +139,27 @@ double Splitter::least_seconds(std::span<const Load> loads) {
   return seconds;
 }
 
-// Bytes of a load that the threads of a node can still take.
-double Splitter::room(const Load& load, const Need& need, int thread) const {
+// Bytes of load k that the threads of a node can still take.
+double Splitter::room(const Load& load, size_t k, int thread) const {
   if (!may_move(load, size_t(thread))) return 0;
-  const auto t = size_t(thread), k = size_t(&need - needs_.data());
+  const auto t = size_t(thread);
   double most = time_[t] * rates_[k * size_t(paths_.nodes()) + t] * kGiga;
-  if (need.follows > 0) most = std::min(most, memory_[t] / need.follows);
+  if (needs_[k].follows > 0) most = std::min(most, memory_[t] / needs_[k].follows);
   for_each_server(load, thread, paths_.nodes(), paths_.write_weight(), [&](int m, double weight) {
     most = std::min(most, served_[size_t(m)] / weight);
   });
-  return std::max(most, 0.0);
+  return most;
 }
 
-// Negative `bytes` give them back.
-void Splitter::take(const Load& load, const Need& need, int thread, double bytes) {
-  const auto t = size_t(thread), k = size_t(&need - needs_.data());
-  time_[t] -= bytes / (rates_[k * size_t(paths_.nodes()) + t] * kGiga);
-  memory_[t] -= bytes * need.follows;
+void Splitter::give(const Load& load, size_t k, int thread, double bytes) {
+  const double taken = std::min(bytes, room(load, k, thread));
+  if (taken <= 0) return;
+  const auto t = size_t(thread);
+  time_[t] -= taken / (rates_[k * size_t(paths_.nodes()) + t] * kGiga);
+  memory_[t] -= taken * needs_[k].follows;
   for_each_server(load, thread, paths_.nodes(), paths_.write_weight(),
-                  [&](int m, double weight) { served_[size_t(m)] -= bytes * weight; });
-  share(k, thread) += bytes;
-}
-
-double Splitter::give(const Load& load, size_t index, int thread, double bytes) {
-  const double taken = std::min(bytes, room(load, needs_[index], thread));
-  if (taken > 0) take(load, needs_[index], thread, taken);
-  return std::max(taken, 0.0);
+                  [&](int m, double weight) { served_[size_t(m)] -= taken * weight; });
+  share(k, thread) += taken;
 }
 
 bool Splitter::assign(std::span<const Load> loads, double seconds) {

@@ -52,7 +52,6 @@ class Splitter {
  public:
   explicit Splitter(machine::NumaPaths paths);
 
-  const machine::NumaPaths& paths() const { return paths_; }
   /// Every byte of `loads` is in the shares. At most `most_threads` threads in all, if that is
   /// above 0. Nodes are those of the matrix. A load of some bytes may go to one node whole.
   Split plan(std::span<const Load> loads, int most_threads = 0);
@@ -72,9 +71,9 @@ class Splitter {
   double least_seconds(std::span<const Load> loads);
   /// Whether all bytes find a thread within `seconds`; shares_ has them then.
   bool assign(std::span<const Load> loads, double seconds);
-  double give(const Load& load, size_t index, int thread, double bytes);
-  double room(const Load& load, const Need& need, int thread) const;
-  void take(const Load& load, const Need& need, int thread, double bytes);
+  /// As many of `bytes` bytes of load k to the threads of a node as these have room for.
+  void give(const Load& load, size_t k, int thread, double bytes);
+  double room(const Load& load, size_t k, int thread) const;
   double& share(size_t load, int node) {
     return shares_[load * size_t(paths_.nodes()) + size_t(node)];
   }
