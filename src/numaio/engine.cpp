@@ -224,11 +224,23 @@ bool Turn::pays() const {
   return false;
 }
 
+int Turn::here() const { return std::min(node_now(), crew_.pool.nodes().nodes() - 1); }
+
+void Turn::carry_out(std::span<const std::vector<Piece>> pieces, std::span<const int> threads,
+                     int here, How how, const std::function<void(const Piece&, int node)>& move) {
+  how.nodes = 0;
+  for (const auto& each : pieces) how.nodes += each.empty() ? 0 : 1;
+  how.threads = crew_.pool.run(pieces, threads, here, move);
+  this_engine().latest.store(&crew_);
+  split_ = true;
+  last_how = how;
+}
+
 bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, int node)>& move) {
   const HostNodes& nodes = crew_.pool.nodes();
   const int64_t bytes = transfer.memory.bytes;
   if (!pays()) return false;
-  const int here = std::min(node_now(), nodes.nodes() - 1);
+  const int here = this->here();
   PageMap memory, other;
   int64_t memory_lead = 0, other_lead = 0;
   if (nodes.nodes() == 1) {
@@ -252,13 +264,9 @@ bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, 
   const int64_t piece =
       std::clamp(bytes / (int64_t{kPiecesPerThread} * threads), kLeastPieceBytes, kMostPieceBytes);
   const auto pieces = cut(demand, split, nodes.nodes(), transfer.origin, transfer.align, piece);
-  How how{0, 0, 0, bytes, "split by the nodes of its pages"};
-  for (const auto& each : pieces) how.nodes += each.empty() ? 0 : 1;
-  how.local_bytes = int64_t(split.route_bytes[size_t(machine::Route::local)]);
-  how.threads = crew_.pool.run(pieces, split.threads, here, move);
-  this_engine().latest.store(&crew_);
-  split_ = true;
-  last_how = how;
+  const auto local = int64_t(split.route_bytes[size_t(machine::Route::local)]);
+  carry_out(pieces, split.threads, here, {0, 0, local, bytes, "split by the nodes of its pages"},
+            move);
   return true;
 }
 
@@ -272,28 +280,21 @@ bool Turn::run_each(const std::vector<int>& nodes, const std::function<void(int 
   const int limit = most_threads.load();
   for (int& each : threads)
     if (limit > 0) each = std::min(each, limit);
-  How how{0, 0, 0, 0, "several files at the same time"};
-  for (const auto& each : pieces) how.nodes += each.empty() ? 0 : 1;
-  const int here = std::min(node_now(), host.nodes() - 1);
-  how.threads = crew_.pool.run(pieces, threads, here,
-                               [&](const Piece& piece, int) { task(int(piece.begin)); });
-  this_engine().latest.store(&crew_);
-  split_ = true;
-  last_how = how;
+  carry_out(pieces, threads, here(), {0, 0, 0, bytes_, "several files at the same time"},
+            [&](const Piece& piece, int) { task(int(piece.begin)); });
   return true;
 }
 
 int Turn::node_of(const Memory& memory) const {
   const HostNodes& nodes = crew_.pool.nodes();
-  const int here = std::min(node_now(), nodes.nodes() - 1);
-  if (nodes.nodes() == 1) return here;
+  if (nodes.nodes() == 1) return 0;
   int64_t lead = 0;
   std::vector<int64_t> pages(static_cast<size_t>(nodes.nodes()), 0);
   for (const Segment& each : map_of(memory, lead).segments)
     if (each.node >= 0 && each.node < nodes.nodes()) pages[size_t(each.node)] += each.pages;
   const auto most = std::max_element(pages.begin(), pages.end());
   const int node = int(most - pages.begin());
-  return *most > 0 && !nodes.cpus[size_t(node)].empty() ? node : here;
+  return *most > 0 && !nodes.cpus[size_t(node)].empty() ? node : here();
 }
 
 }  // namespace haichi::numaio

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -74,8 +75,7 @@ class Turn {
   /// call is better; it is to be made before this turn ends.
   bool run(const Transfer& transfer, const std::function<void(const Piece&, int node)>& move);
   /// Calls task(number) for 0 to the size of `nodes`, each on a thread of that node, tasks of a
-  /// node in order of their start.
-  /// False as run().
+  /// node in order of their start. False as run().
   bool run_each(const std::vector<int>& nodes, const std::function<void(int number)>& task);
   /// The node that has most of this memory, or the caller's.
   int node_of(const Memory& memory) const;
@@ -83,6 +83,11 @@ class Turn {
  private:
   struct Signals;
   bool pays() const;
+  /// The node of the calling thread.
+  int here() const;
+  /// Has the pool move all pieces; last() then is `how`, with threads and nodes filled in.
+  void carry_out(std::span<const std::vector<Piece>> pieces, std::span<const int> threads, int here,
+                 How how, const std::function<void(const Piece&, int node)>& move);
   Turn(Crew& crew, std::unique_ptr<Signals> signals, int64_t bytes, uint64_t kind);
   Crew& crew_;
   std::unique_ptr<Signals> signals_;

@@ -183,7 +183,6 @@ int write_parts(Os& os, std::span<const Part> parts) {
       nodes.push_back(turn->node_of({first.buffer, first.size}));
     }
     split = turn->run_each(nodes, write);
-    last().bytes = bytes;
   }
   if (!split) {
     if (files.size() <= 1) last() = {1, 1, 0, bytes, "one file is written by one thread"};
