@@ -41,6 +41,7 @@ LogLevel log_level(std::string_view word) {
 // How long one waits for the others of its node: in all, if it knows how many there are, else for
 // the next one.
 constexpr int kOthersCome_ms = 2000, kAnotherComes_ms = 300;
+constexpr int kLooksAgain_ms = 10;  // whether the first one is still there
 
 // Where the processes that one launcher started on this node meet who have the same to say. The
 // name is of Linux's abstract sockets (unix(7)): there is no file, and it is gone with the process
@@ -62,8 +63,16 @@ class Meeting {
   Meeting& operator=(const Meeting&) = delete;
 
   bool first() const { return fd_ < 0 || bind(fd_, address(), size_) == 0 || errno != EADDRINUSE; }
-  /// Tells the first one that this one has come, too.
-  void come() const { sendto(fd_, "", 1, 0, address(), size_); }
+  /// Tells the first one that this one has come, too, and stays until it goes: where one fails the
+  /// launcher may end the others, and without the first one who comes late would say it again.
+  void come() const {
+    const int64_t end_ns = now_ns() + int64_t{kOthersCome_ms} * 1'000'000;
+    bool told = false;
+    while (connect(fd_, address(), size_) == 0 && now_ns() < end_ns) {
+      told = told || send(fd_, "", 1, MSG_NOSIGNAL) == 1;
+      poll(nullptr, 0, kLooksAgain_ms);
+    }
+  }
   /// Until all `others` have come; 0: as long as they do.
   void wait_for(int others) const {
     const int64_t end_ns = now_ns() + int64_t{kOthersCome_ms} * 1'000'000;

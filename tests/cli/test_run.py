@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -304,6 +305,26 @@ def test_a_rank_that_comes_late_does_not_say_it_again(mpi: Mpi) -> None:
     done = mpi.run(4, ["sh", "-c", late, "late", *refused_words], mpi.stock(), timeout=60)
     assert done.returncode != 0
     assert done.stderr.count("haichi: error: --set io.order=sideways: use one of") == 1, done.stderr
+
+
+def test_who_says_nothing_stays_until_the_one_that_spoke_goes(prefix: Prefix) -> None:
+    # Else a launcher that ends a job when one rank fails ends the one that spoke, and late ranks
+    # say it again. Three are expected, and the third never comes: the first waits two seconds.
+    job = {"OMPI_COMM_WORLD_SIZE": "3", "OMPI_COMM_WORLD_LOCAL_SIZE": "3"}
+    words = [prefix.haichi, "run", "--set", "io.order=sideways", "true"]
+
+    def rank() -> subprocess.Popen[str]:
+        env = clean_environment(job)
+        return subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True)
+
+    with rank() as first:
+        assert first.stderr and "io.order=sideways" in first.stderr.readline()
+        with rank() as second:
+            said = second.communicate()[1]
+            assert second.returncode == CONFIG
+        assert not said or first.poll() is not None  # it came too late, on a busy machine
+        first.wait(timeout=1)
+        assert first.returncode == CONFIG
 
 
 def test_refuses_a_program_that_is_not_there(prefix: Prefix, tmp_path: Path) -> None:
