@@ -13,7 +13,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from haichi.fit.model import Profile
 from haichi.predict.by_sequence import Engine, at_end, not_told, runs, with_ends
 from haichi.predict.changes import Changed, unchanged
 from haichi.predict.curves import PING_PONG
@@ -59,14 +58,12 @@ def foresee(record: Record, found: FoundProfile, there: Placement) -> Foreseen:
         each.name == PING_PONG and each.place == "network" for each in found.profile.curves
     ):
         raise ReportError("the profile has no curve of messages between nodes")
-    elsewhere = Changed(placed(record, there), record, ("placement",))
-    profile = with_ends(found.profile)
+    ways = (unchanged(record), Changed(placed(record, there), record, ("placement",)))
+    profiles = [at_end(with_ends(found.profile), end) for end in ENDS]
     with tempfile.TemporaryDirectory(prefix="haichi-advise-") as folder:
-        before, after = (
-            [_at(changed, Path(folder), profile, end) for end in ENDS]
-            for changed in (unchanged(record), elsewhere)
-        )
-    for changed, engine in ((unchanged(record), before[0]), (elsewhere, after[0])):
+        engines = [runs(changed, Path(folder)) for changed in ways]
+        before, after = ([run(profile) for profile in profiles] for run in engines)
+    for changed, engine in zip(ways, (before[0], after[0]), strict=True):
         if why := not_told(changed, engine)[1]:
             raise ReportError(why)
     allowed = allowance(found)
@@ -84,10 +81,6 @@ def foresee(record: Record, found: FoundProfile, there: Placement) -> Foreseen:
                 f"as it was recorded it costs {span(interval(costs))}: the rest may stay or go"
             ] = None
     return Foreseen(_span(before), _span(after), ratio, tuple(notes))
-
-
-def _at(changed: Changed, folder: Path, profile: Profile, end: str) -> Engine:
-    return runs(changed, folder)(at_end(profile, end))
 
 
 def _span(made: list[Engine]) -> Span:
