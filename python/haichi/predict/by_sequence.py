@@ -136,12 +136,14 @@ def runs(changed: Changed, folder: Path) -> Runs:
 
 
 def _of_recorded(
-    changed: Changed, found: FoundProfile, home: FoundProfile, made: Engine, folder: Path
+    was: Record, found: FoundProfile, home: FoundProfile, run: Runs, made: Engine
 ) -> Interval:
-    """What the recorded run costs by the profile of its own machine."""
-    if home is found and not changed.any:
+    """What the recorded run costs by the profile of its own machine; as it was made already, if it
+    was the same run that the engine was asked for."""
+    as_it_was = runs(unchanged(was), run.folder)
+    if home is found and as_it_was == run:
         return made.interval
-    return runs(unchanged(changed.was), folder)(with_ends(home.profile)).interval
+    return as_it_was(with_ends(home.profile)).interval
 
 
 def predict(
@@ -175,7 +177,7 @@ def predict(
         ends = [run(at_end(profile, end)) for end in ("low", "high")]
         base = None
         if home := found if found.same else own:
-            base = base_of(was, _of_recorded(changed, found, home, made, Path(folder)))
+            base = base_of(was, _of_recorded(was, found, home, run, made))
         of = _sensitivity(run, profile, made) if sensitivity and made.complete else None
     waiting = sum(each.waiting_s for each in made.ranks)
     in_mpi = sum(each.total_s - each.compute_s for each in made.ranks)

@@ -46,11 +46,6 @@ class Changed:
     """Of all-to-alls, as `haichi simulate` has it; empty: the MPI library's."""
     without_haichi: bool = False
 
-    @property
-    def any(self) -> bool:
-        """Whether what was recorded tells nothing of the whole any more."""
-        return bool(self.lines)
-
 
 def unchanged(record: Record) -> Changed:
     """As it was recorded."""
