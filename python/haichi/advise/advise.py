@@ -119,16 +119,10 @@ def _placement(
 def placed_anew(placement: Placement, seats: Sequence[int]) -> Placement:
     """The placement with each rank on the seat of another one."""
     node_of, places = placement.node_of_rank(), placement.places
-    members: dict[int, list[int]] = {}
-    for rank, seat in enumerate(seats):
-        members.setdefault(node_of[seat], []).append(rank)
-    return Placement(
-        schema="haichi.placement/1",
-        nodes=[
-            placement.nodes[node].model_copy(update={"ranks": ",".join(map(str, ranks))})
-            for node, ranks in members.items()
-        ],
-        places=[places[seat] for seat in seats] if places else None,
+    return Placement.seated(
+        [node_of[seat] for seat in seats],
+        placement.nodes,
+        [places[seat] for seat in seats] if places else None,
     )
 
 

@@ -27,6 +27,7 @@ from haichi.advise.mapping import map_ranks
 from haichi.advise.traffic import neighbours
 from haichi.figures import record
 from haichi.figures.command import INVALID, keep, one_line, progress_on_errors
+from haichi.predict.places import dealt_out, in_blocks
 from haichi.record.model import Cart
 from haichi.report.model import Node, Placement
 
@@ -127,7 +128,7 @@ def measure(extents: tuple[int, ...], closes: tuple[bool, ...], sizes: Sequence[
     """
     grid = Cart(dims=list(extents), periods=list(closes))
     block = map_ranks(placement(in_blocks(sizes)), grid=grid)
-    dealt = map_ranks(placement(round_robin(sizes)), grid=grid)
+    dealt = map_ranks(placement(dealt_out(sizes)), grid=grid)
     tried = math.prod(extents) <= MOST_TRIED
     return Row(
         extents,
@@ -142,29 +143,9 @@ def measure(extents: tuple[int, ...], closes: tuple[bool, ...], sizes: Sequence[
     )
 
 
-def in_blocks(sizes: Sequence[int]) -> list[int]:
-    """The node of each rank, one node after the other."""
-    return [node for node, size in enumerate(sizes) for _ in range(size)]
-
-
-def round_robin(sizes: Sequence[int]) -> list[int]:
-    """The same, dealt out one by one."""
-    return [node for turn in range(max(sizes)) for node, size in enumerate(sizes) if turn < size]
-
-
 def placement(nodes: Sequence[int]) -> Placement:
     """Of the node of each rank."""
-    members: dict[int, list[int]] = {}
-    for rank, node in enumerate(nodes):
-        members.setdefault(node, []).append(rank)
-    return Placement(
-        schema="haichi.placement/1",
-        nodes=[
-            Node(name=f"n{n}", address=None, ranks=",".join(map(str, of)))
-            for n, of in members.items()
-        ],
-        places=None,
-    )
+    return Placement.seated(nodes, [Node(name=f"n{n}", ranks="") for n in range(max(nodes) + 1)])
 
 
 def best(grid: Cart, sizes: Sequence[int]) -> int:

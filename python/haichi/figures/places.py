@@ -17,6 +17,7 @@ from haichi_processes.runner import Outcome
 from haichi import jobs, mpi
 from haichi.lab import Lab
 from haichi.mpi import Mpi
+from haichi.predict.places import dealt_out, in_blocks
 
 
 class Place(Protocol):
@@ -51,15 +52,9 @@ class Place(Protocol):
 GRACE_S = 10.0
 
 
-def in_blocks(ranks: int, nodes: int) -> list[int]:
-    """The node of each rank if one node after the other is filled."""
-    per_node = -(-ranks // nodes)
-    return [rank // per_node for rank in range(ranks)]
-
-
-def dealt_out(room: Sequence[int]) -> list[int]:
-    """The node of each rank if ranks are dealt out one by one to the nodes that have room."""
-    return [node for turn in range(max(room)) for node, n in enumerate(room) if turn < n]
+def _even(ranks: int, nodes: int) -> list[int]:
+    """How many ranks each node takes, if all take as many."""
+    return [-(-ranks // nodes)] * nodes
 
 
 @dataclass
@@ -93,9 +88,8 @@ class OnLab:
 
     def node_of_rank(self, ranks: int) -> list[int]:
         """See Place."""
-        nodes = len(self.lab.nodes)
-        dealt = dealt_out(self.room or [-(-ranks // nodes)] * nodes)
-        return (dealt if self.mapping == "RR" else sorted(dealt))[:ranks]
+        room = self.room or _even(ranks, len(self.lab.nodes))
+        return (dealt_out(room) if self.mapping == "RR" else in_blocks(room))[:ranks]
 
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float
@@ -142,7 +136,7 @@ class OnMachine:
 
     def node_of_rank(self, ranks: int) -> list[int]:
         """See Place."""
-        return in_blocks(ranks, self.nodes)
+        return in_blocks(_even(ranks, self.nodes))[:ranks]
 
     def run(
         self, which: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: float

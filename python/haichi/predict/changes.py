@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from haichi import paths, programs
 from haichi.mpi import Missing
 from haichi.predict.placed import placed
+from haichi.predict.places import dealt_out, in_blocks
 from haichi.predict.scaled import scaled
 from haichi.record.read import Record
 from haichi.report.load import ReportError
@@ -115,17 +116,5 @@ def dealt(record: Record, ranks: int, how: str) -> Placement:
         raise ReportError(
             f"--placement {how}: the record has places for {sum(room)} ranks; give a file"
         )
-    seats = [node for node, many in enumerate(room) for _ in range(many)]
-    if how == ROUND_ROBIN:
-        turns = range(max(room))
-        seats = [node for turn in turns for node, many in enumerate(room) if turn < many]
-    members = [[rank for rank, seat in enumerate(seats) if seat == n] for n in range(len(room))]
-    names = record.node_names
-    return Placement(
-        schema="haichi.placement/1",
-        nodes=[
-            Node(name=name, ranks=",".join(map(str, own)))
-            for name, own in zip(names, members, strict=True)
-        ],
-        places=None,
-    )
+    seats = in_blocks(room) if how == BLOCKS else dealt_out(room)
+    return Placement.seated(seats, [Node(name=name, ranks="") for name in record.node_names])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from haichi.report.model import Placement
@@ -34,3 +35,13 @@ class Places:
         if self.core[a] >= 0 and self.core[a] == self.core[b]:
             return "core"
         return "numa" if self.numa[a] >= 0 and self.numa[a] == self.numa[b] else "node"
+
+
+def in_blocks(room: Sequence[int]) -> list[int]:
+    """The node of each rank, one node after the other, where each takes so many."""
+    return [node for node, many in enumerate(room) for _ in range(many)]
+
+
+def dealt_out(room: Sequence[int]) -> list[int]:
+    """The same, dealt out one by one."""
+    return [node for turn in range(max(room)) for node, many in enumerate(room) if turn < many]

@@ -132,16 +132,9 @@ def wider(record: Record, ranks: int) -> Placement:
     if len(sizes) > 1 or not (in_blocks or dealt_out):
         raise DoesNotScale("its nodes are not filled alike: say by --placement where ranks are")
     nodes = -(-ranks // per_node)
-    of_node = [
-        range(n * per_node, min((n + 1) * per_node, ranks)) if in_blocks else range(n, ranks, nodes)
-        for n in range(nodes)
-    ]
-    names = [f"node{n}" for n in range(nodes)]
-    listed = [",".join(map(str, each)) for each in of_node]
-    return Placement(
-        schema="haichi.placement/1",
-        nodes=[Node(name=name, ranks=each) for name, each in zip(names, listed, strict=True)],
-        places=None,
+    return Placement.seated(
+        [rank // per_node if in_blocks else rank % nodes for rank in range(ranks)],
+        [Node(name=f"node{n}", ranks="") for n in range(nodes)],
     )
 
 

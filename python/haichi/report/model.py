@@ -12,6 +12,7 @@ ends in `_us`. Source: paper 000, Fig. 11 (the phases Read, Exchange and Write o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
@@ -73,6 +74,27 @@ class Placement(Form):
     places: list[Place] | None = Field(
         None, description="One entry a rank, in order of rank; absent if not known."
     )
+
+    @classmethod
+    def seated(
+        cls,
+        node_of_rank: Sequence[int],
+        nodes: Sequence[Node],
+        places: Sequence[Place] | None = None,
+    ) -> Placement:
+        """With each rank on one of these nodes, whatever ranks they have; a node without a rank is
+        left out."""
+        members: dict[int, list[int]] = {}
+        for rank, node in enumerate(node_of_rank):
+            members.setdefault(node, []).append(rank)
+        return cls(
+            schema="haichi.placement/1",
+            nodes=[
+                nodes[node].model_copy(update={"ranks": ",".join(map(str, ranks))})
+                for node, ranks in members.items()
+            ],
+            places=list(places) if places else None,
+        )
 
     def name_of(self, node: int) -> str:
         """Name of a node, given its index."""
