@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -332,13 +333,15 @@ def test_trials_of_a_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_where_ranks_are() -> None:
     class Four:
-        nodes = (None,) * 4
+        nodes = tuple(SimpleNamespace(name=f"node{number}") for number in range(4))
 
     assert OnLab(Four()).node_of_rank(6) == [0, 0, 1, 1, 2, 2]  # type: ignore[arg-type]
     assert OnLab(Four(), "RR").node_of_rank(6) == [0, 1, 2, 3, 0, 1]  # type: ignore[arg-type]
     uneven = OnLab(Four(), "RR", (1, 3, 1, 2))  # type: ignore[arg-type]
     assert uneven.node_of_rank(7) == [0, 1, 2, 3, 1, 3, 1]
     assert replace(uneven, mapping="BK").node_of_rank(7) == [0, 1, 1, 1, 2, 3, 3]
+    listed = replace(uneven, hosts=("node2", "node0", "node2"))
+    assert listed.node_of_rank(3) == [2, 0, 2]
     assert OnMachine(Path("/dev/shm/x")).node_of_rank(3) == [0, 0, 0]
 
 

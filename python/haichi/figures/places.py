@@ -88,6 +88,9 @@ class OnLab:
 
     def node_of_rank(self, ranks: int) -> list[int]:
         """See Place."""
+        if self.hosts:
+            names = [each.name for each in self.lab.nodes]
+            return [names.index(host) for host in self.hosts]
         room = self.room or _even(ranks, len(self.lab.nodes))
         return (dealt_out(room) if self.mapping == "RR" else in_blocks(room))[:ranks]
 
