@@ -3,24 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
+#include "support/parts_of_nodes.h"
 #include "support/random_placement.h"
 
 namespace haichi::plan {
 namespace {
-
-NodeBytes parts_of(std::vector<std::vector<int64_t>> bytes) {
-  NodeBytes have;
-  int64_t at = 0;
-  for (const auto& part : bytes) {
-    const int64_t size = std::accumulate(part.begin(), part.end(), int64_t{0});
-    have.parts.push_back({at, at + size});
-    at += size;
-  }
-  have.bytes = std::move(bytes);
-  return have;
-}
 
 constexpr int64_t kPart = 1000;
 
