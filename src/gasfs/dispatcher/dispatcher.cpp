@@ -11,9 +11,7 @@
 #include <future>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/unguessable.h"
-#include "gasfs/wire/messages.h"
 
 namespace haichi::gasfs {
 
@@ -326,34 +324,15 @@ Done Dispatcher::finish_writes(Description& description, bool durable) {
   std::unique_lock lock(file->mutex);
   scatter_->issue_all(file);
   Scatter::wait(file, lock);
-  if (durable) {
+  if (durable) {  // what has arrived goes to the disks
     lock.unlock();
-    const int error = sync_servers(*file);
+    const int error = ask_all(Kind::sync, {file->inode, 0});
     lock.lock();
     if (error != 0) Scatter::latch(*file, error);
   }
   if (description.errors_seen == file->errors) return {};
   description.errors_seen = file->errors;
   return tl::unexpected(file->error);
-}
-
-/// What has arrived goes to the disks of all servers of a file.
-int Dispatcher::sync_servers(const NodeFile& file) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  size_t left = links_.size();
-  int error = 0;
-  for (auto& link : links_)
-    link->send(Outgoing(Kind::sync, pack_object({file.inode, 0})),
-               [&](int wrong, std::span<const std::byte>) {
-                 const std::lock_guard lock(mutex);
-                 if (wrong != 0) error = wrong;
-                 --left;
-                 changed.notify_all();
-               });
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return left == 0; });
-  return error;
 }
 
 /// The thread that sends what has been gathered for long enough. Asleep while nothing is.

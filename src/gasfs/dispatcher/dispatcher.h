@@ -19,6 +19,7 @@
 #include "gasfs/dispatcher/name_client.h"
 #include "gasfs/dispatcher/scatter.h"
 #include "gasfs/files/node_files.h"
+#include "gasfs/wire/messages.h"
 
 namespace haichi::gasfs {
 
@@ -108,10 +109,10 @@ class Dispatcher final : public NodeFiles {
   void gather(const File& file, uint64_t offset, std::span<const std::byte> bytes);
   void make_room();
   Done finish_writes(Description& description, bool durable);
-  int sync_servers(const NodeFile& file);
   /// `file` is none where it is not open here.
   Outcome<Attributes> set_size(Inode inode, const File& file, const Changes& changes);
-  int cut_objects(Inode inode, uint64_t size);
+  /// Asks all servers to do something with their objects of a file, and waits: an errno value.
+  int ask_all(Kind kind, const ObjectMessage& message);
   Outcome<uint64_t> size_for_read(const File& file, uint64_t end);
   int read_part(const File& file, uint64_t offset, std::span<std::byte> bytes);
   void send_aged();

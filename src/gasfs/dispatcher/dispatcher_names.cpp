@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "gasfs/dispatcher/dispatcher.h"
-#include "gasfs/wire/messages.h"
 
 namespace haichi::gasfs {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "gasfs/dispatcher/dispatcher.h"
-#include "gasfs/wire/messages.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -176,10 +175,11 @@ int Dispatcher::read_part(const File& file, uint64_t offset, std::span<std::byte
   return error;
 }
 
-int Dispatcher::cut_objects(Inode inode, uint64_t size) {
+int Dispatcher::ask_all(Kind kind, const ObjectMessage& message) {
+  const auto body = pack_object(message);
   Answers answers(links_.size());
   for (auto& link : links_)
-    link->send(Outgoing(Kind::cut, pack_object({inode, size})),
+    link->send(Outgoing(kind, body),
                [&](int error, std::span<const std::byte>) { answers.come(error); });
   return answers.wait();
 }
@@ -204,7 +204,7 @@ Outcome<Attributes> Dispatcher::set_size(Inode inode, const File& file, const Ch
   if (!before) return tl::unexpected(before.error());
   // First the bytes: were the size first, those of the old end would be seen again in a new one.
   if (S_ISREG(before->attributes.mode) && *changes.size < before->attributes.size)
-    if (const int error = cut_objects(inode, *changes.size); error != 0)
+    if (const int error = ask_all(Kind::cut, {inode, *changes.size}); error != 0)
       return tl::unexpected(error);
   const auto reply = names_->ask({.op = NameOp::setattr, .inode = inode, .changes = changes});
   if (!reply) return tl::unexpected(reply.error());
