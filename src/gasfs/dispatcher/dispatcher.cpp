@@ -10,7 +10,6 @@
 #include <cstring>
 #include <future>
 
-#include "base/clock.h"
 #include "base/unguessable.h"
 
 namespace haichi::gasfs {
@@ -101,6 +100,13 @@ File Dispatcher::find_file(Inode inode) const {
   return found == files_.end() ? nullptr : found->second;
 }
 
+/// The file, from now on one of those that are open here; under the lock of these.
+File Dispatcher::known_file(Inode inode) {
+  File& known = files_[inode];
+  if (!known) known = std::make_shared<NodeFile>(inode, options_.sub_buffer);
+  return known;
+}
+
 /// A description of a file whose `handles` count it already.
 Opened Dispatcher::add(const File& file, int flags, const NameReply& reply) {
   auto description = std::make_shared<Description>(Description{file, flags});
@@ -128,9 +134,7 @@ Outcome<Opened> Dispatcher::create(Inode folder, std::string_view name, const Ne
   {
     const std::lock_guard lock(mutex_);
     // Another process of the node may have found and opened it already.
-    File& known = files_[reply->attributes.inode];
-    if (!known) known = std::make_shared<NodeFile>(reply->attributes.inode);
-    file = known;
+    file = known_file(reply->attributes.inode);
     if (file->handles++ > 0)
       names_->send({.op = NameOp::open, .inode = file->inode, .number = file->handles},
                    [](const Outcome<NameReply>&) {});
@@ -138,7 +142,6 @@ Outcome<Opened> Dispatcher::create(Inode folder, std::string_view name, const Ne
   {
     const std::lock_guard lock(file->mutex);
     file->layout = reply->layout;
-    if (file->sub_buffer == 0) file->sub_buffer = options_.sub_buffer;
   }
   return add(file, flags, *reply);
 }
@@ -151,9 +154,7 @@ Outcome<Opened> Dispatcher::open(Inode inode, int flags) {
   {
     // In one go, so that the server hears of the counts in their order.
     const std::lock_guard lock(mutex_);
-    File& known = files_[inode];
-    if (!known) known = std::make_shared<NodeFile>(inode);
-    file = known;
+    file = known_file(inode);
     version = version_of(file);
     names_->send({.op = NameOp::open, .inode = inode, .number = ++file->handles},
                  [&](Outcome<NameReply> reply) { promise.set_value(std::move(reply)); });
@@ -167,10 +168,6 @@ Outcome<Opened> Dispatcher::open(Inode inode, int flags) {
   }
   {
     const std::lock_guard lock(file->mutex);
-    if (file->sub_buffer == 0) {
-      file->sub_buffer = options_.sub_buffer;
-      file->layout = reply->layout;
-    }
     // The layout of an empty file may have been set since.
     if (file->pending.empty() && file->flying.empty()) file->layout = reply->layout;
     reconcile(*file, version, reply->attributes);
@@ -234,7 +231,6 @@ void Dispatcher::drop_objects(const NameReply& reply) {
 
 void Dispatcher::gather(const File& file, uint64_t offset, std::span<const std::byte> bytes) {
   const bool first = file->pending.empty();
-  if (first) file->pending_since_ns = now_ns();
   file->pending.push_back({offset, bytes.size(), file->memory.size()});
   file->memory.insert(file->memory.end(), bytes.begin(), bytes.end());
   budget_.take(bytes.size());

@@ -98,6 +98,7 @@ class Dispatcher final : public NodeFiles {
 
   Outcome<Shared> find(Handle handle) const;
   File find_file(Inode inode) const;
+  File known_file(Inode inode);
   Opened add(const File& file, int flags, const NameReply& reply);
   void count_close(const File& file);
   /// What is known here of a file's size goes into what the server of names said of it, or the

@@ -14,7 +14,8 @@
 namespace haichi::gasfs {
 
 struct NodeFile {
-  explicit NodeFile(Inode number) : inode(number) {}
+  NodeFile(Inode number, uint64_t first_sub_buffer)
+      : inode(number), sub_buffer(first_sub_buffer) {}
 
   const Inode inode;
   std::mutex mutex;
@@ -24,8 +25,7 @@ struct NodeFile {
   // Gather: the sub-buffer. A request's source is a position in `memory`.
   std::vector<Request> pending;
   std::vector<std::byte> memory;
-  int64_t pending_since_ns = 0;
-  uint64_t sub_buffer = 0;  // bytes of `memory` with which it is arranged and sent
+  uint64_t sub_buffer;  // bytes of `memory` with which it is arranged and sent
 
   // Scatter: numbers of frames that are not answered yet.
   uint64_t issued = 0;
