@@ -101,6 +101,8 @@ class Dispatcher final : public NodeFiles {
   File known_file(Inode inode);
   Opened add(const File& file, int flags, const NameReply& reply);
   void count_close(const File& file);
+  /// Puts what is gathered here, and not yet told of, into what the server of names said of a file.
+  static void add_gathered(const NodeFile& file, Attributes& attributes);
   /// What is known here of a file's size goes into what the server of names said of it, or the
   /// other way round. `version` is the file's from before the question.
   static void reconcile(NodeFile& file, uint64_t version, Attributes& attributes);

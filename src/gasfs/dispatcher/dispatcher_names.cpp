@@ -22,10 +22,7 @@ Outcome<Attributes> Dispatcher::ask_attributes(NameRequest request) {
   Attributes& attributes = reply->attributes;
   if (const File file = find_file(attributes.inode); file && S_ISREG(attributes.mode)) {
     const std::lock_guard lock(file->mutex);
-    if (file->grown || !file->flying.empty())
-      attributes.size = std::max(attributes.size, file->size);
-    if (file->grown) attributes.modified = file->modified;
-    attributes.blocks = (attributes.size + 511) / 512;
+    add_gathered(*file, attributes);
   }
   return attributes;
 }

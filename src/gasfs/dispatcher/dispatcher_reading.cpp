@@ -73,6 +73,10 @@ struct Copied {
   std::vector<std::byte> bytes;
 };
 
+bool is_before(const timespec& a, const timespec& b) {
+  return std::pair(a.tv_sec, a.tv_nsec) < std::pair(b.tv_sec, b.tv_nsec);
+}
+
 bool covers(const std::vector<Patch>& patches, uint64_t length) {
   return std::ranges::any_of(patches,
                              [&](const Patch& p) { return p.at == 0 && p.length == length; });
@@ -86,12 +90,19 @@ uint64_t Dispatcher::version_of(const File& file) {
   return file->version;
 }
 
-void Dispatcher::reconcile(NodeFile& file, uint64_t version, Attributes& attributes) {
-  const bool writing = file.grown || !file.flying.empty();
-  if (writing || file.version != version) attributes.size = std::max(attributes.size, file.size);
-  if (file.version == version) file.size = attributes.size;
-  if (file.grown) attributes.modified = attributes.changed = file.modified;
+void Dispatcher::add_gathered(const NodeFile& file, Attributes& attributes) {
+  if (file.grown || !file.flying.empty()) attributes.size = std::max(attributes.size, file.size);
   attributes.blocks = (attributes.size + 511) / 512;
+  if (!file.grown) return;
+  attributes.modified = file.modified;
+  // A name may have been given to it since.
+  if (is_before(attributes.changed, file.modified)) attributes.changed = file.modified;
+}
+
+void Dispatcher::reconcile(NodeFile& file, uint64_t version, Attributes& attributes) {
+  if (file.version != version) attributes.size = std::max(attributes.size, file.size);
+  add_gathered(file, attributes);
+  if (file.version == version) file.size = attributes.size;
 }
 
 Outcome<Attributes> Dispatcher::getattr(Inode inode) {

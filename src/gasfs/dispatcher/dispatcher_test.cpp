@@ -247,6 +247,22 @@ TEST(Dispatcher, TakesTheObjectsOfAFileWithItsLastName) {
   EXPECT_EQ(objects(), 0);
 }
 
+/// What lookup and getattr tell of a file that is being written is the same, and goes only forward.
+TEST(Dispatcher, TellsOfTimesAlikeByNameAndByNumber) {
+  Alone alone(1, 65536, {.linger_ms = 60'000});
+  Dispatcher& files = *alone.dispatcher;
+  const Opened file = create(files, "f");
+  const auto time = [](const timespec& t) { return std::pair(t.tv_sec, t.tv_nsec); };
+  ASSERT_TRUE(files.write(file.handle, 0, bytes("hello"), 1));
+  const auto by_number = files.getattr(file.attributes.inode), by_name = files.lookup(kRoot, "f");
+  EXPECT_GT(time(by_number->changed), time(file.attributes.changed));
+  EXPECT_EQ(time(by_name->modified), time(by_number->modified));
+  EXPECT_EQ(time(by_name->changed), time(by_number->changed));
+  const auto linked = files.link(file.attributes.inode, kRoot, "g");
+  EXPECT_GT(time(linked->changed), time(by_number->changed));
+  EXPECT_EQ(time(files.getattr(file.attributes.inode)->changed), time(linked->changed));
+}
+
 TEST(Dispatcher, SaysWhatIsNotStored) {
   Alone alone(1, 4096, {.patience_ms = 200});
   const Opened file = create(*alone.dispatcher, "f");
