@@ -244,7 +244,8 @@ def set_stripe(path: Path, stripe: int) -> None:
     except OSError as error:
         raise GasfsError(
             f"{path} does not take a stripe of {stripe} bytes ({error.strerror}): it is a folder "
-            "or an empty file of a gather file system, stripes are multiples of 4k, 8M at most"
+            "of a gather file system, or an empty file of one that nobody has open; stripes are "
+            "multiples of 4k, 8M at most"
         ) from None
 
 

@@ -168,8 +168,7 @@ Outcome<Opened> Dispatcher::open(Inode inode, int flags) {
   }
   {
     const std::lock_guard lock(file->mutex);
-    // The layout of an empty file may have been set since.
-    if (file->pending.empty() && file->flying.empty()) file->layout = reply->layout;
+    file->layout = reply->layout;  // which does not change while somebody has it open
     reconcile(*file, version, reply->attributes);
   }
   Opened opened = add(file, flags, *reply);

@@ -7,6 +7,7 @@
 #include "gasfs/dispatcher/cluster_for_tests.h"
 #include "gasfs/files/conformance.h"
 #include "gasfs/plan/btio.h"
+#include "gasfs/store/name_table.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -261,6 +262,23 @@ TEST(Dispatcher, TellsOfTimesAlikeByNameAndByNumber) {
   const auto linked = files.link(file.attributes.inode, kRoot, "g");
   EXPECT_GT(time(linked->changed), time(by_number->changed));
   EXPECT_EQ(time(files.getattr(file.attributes.inode)->changed), time(linked->changed));
+}
+
+/// Who has a file open writes to the servers that it was dealt out over when it was opened.
+TEST(Dispatcher, DealsAFileOutAsItWasOpened) {
+  ClusterForTests cluster(2, 4096);
+  const auto files = cluster.dispatcher(), other = cluster.dispatcher();
+  const Opened file = create(*files, "f");
+  const Inode inode = file.attributes.inode;
+  for (const auto& node : {files, other})
+    EXPECT_EQ(node->setxattr(inode, kStripeAttribute, "65536", 0).error(), EBUSY);
+  const std::string text(20'000, 'x');
+  ASSERT_TRUE(files->write(file.handle, 0, bytes(text), 1));
+  files->release(file.handle);
+  EXPECT_TRUE(contents(*files, inode) == text);
+  EXPECT_EQ(files->setxattr(inode, kStripeAttribute, "65536", 0).error(), ENOTEMPTY);
+  const Inode empty = files->mknod(kRoot, "empty", {.mode = 0600})->inode;
+  EXPECT_TRUE(files->setxattr(empty, kStripeAttribute, "65536", 0));
 }
 
 TEST(Dispatcher, SaysWhatIsNotStored) {

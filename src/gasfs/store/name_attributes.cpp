@@ -38,6 +38,8 @@ Outcome<uint64_t> stripe_of(std::string_view text) {
 Done set_stripe(ChangeContext& context, const NameRequest& request, Record& record) {
   if (!is_folder(record) && !S_ISREG(record.mode)) return tl::unexpected(EPERM);
   if (!is_folder(record) && record.size > 0) return tl::unexpected(ENOTEMPTY);
+  // Who has it open deals out what it writes as the file was when it was opened.
+  if (!is_folder(record) && context.is_open(request.inode)) return tl::unexpected(EBUSY);
   if (request.op == NameOp::removexattr) {
     record.stripe = is_folder(record) ? 0 : context.stripe;
   } else {

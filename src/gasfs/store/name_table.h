@@ -74,8 +74,8 @@ Outcome<NameReply> close_file(ChangeContext& context, Inode inode);
 Outcome<NameReply> change_xattr(ChangeContext& context, const NameRequest& request);
 Outcome<NameReply> look_at_xattrs(Transaction& txn, const NameRequest& request);
 
-/// The extended attribute that stands for the stripe size: of a file that is empty, or of a folder
-/// for files that will be made in it.
+/// The extended attribute that stands for the stripe size: of a file that is empty and that
+/// nobody has open, or of a folder for files that will be made in it.
 inline constexpr std::string_view kStripeAttribute = "user.haichi.stripe";
 inline constexpr uint64_t kLeastStripe = 4096, kMostStripe = kMostPayload;
 
