@@ -19,17 +19,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from haichi import mpi, paths, programs
+from haichi import mpi
 from haichi.figures import exchange_cell, suite
 from haichi.figures.cases import Plan, program_of
 from haichi.figures.exchange_cell import CANDIDATES, LIBRARY, RANKS, TRIALS, Cell
 from haichi.figures.model import Claim, Environment
 from haichi.figures.patterns import Hpio
 from haichi.figures.places import OnLab
+from haichi.figures.simulated import simulated
 from haichi.figures.trial import Program, Variant
 from haichi.report.model import Collective
 
 NODES, PER_NODE = 4, 4
+SHAPE = ("--nodes", str(NODES), "--ppn", str(PER_NODE))
 MAPPINGS = ("BK", "RR")
 SIZES = (1 << 10, 4 << 10, 16 << 10, 64 << 10)
 WRITES = (Hpio(RANKS, 300), Hpio(RANKS, 100, size=32768))
@@ -152,9 +154,9 @@ def exchange(
         for each in everything.candidates
         if each.trials and each.name != LIBRARY
     }
-    words = ["alltoall", "--placement", mapping, "--bytes", str(cell.size)]
+    words = ["alltoall", *SHAPE, "--placement", mapping, "--bytes", str(cell.size)]
     by = {
-        name: simulated([*words, *more, "--sweep", "algorithm=" + ",".join(samples)])
+        name: simulated([*words, *more], algorithms=samples)
         for name, more in machines(profile).items()
     }
     times = [
@@ -218,7 +220,8 @@ def write(
         go()
     if case.problems:
         raise mpi.Missing(f"{pattern}: {'; '.join(case.problems)}")
-    words = ["hpio", "--placement", mapping, "--access", WRITE, "--aggregators", aggregators]
+    words = ["hpio", *SHAPE, "--placement", mapping]
+    words += ["--access", WRITE, "--aggregators", aggregators]
     words += ["--region-size", str(pattern.size), "--region-space", str(pattern.space)]
     words += ["--region-count", str(pattern.count), "--regions", pattern.layout]
     words += ["--order", "nd_rank_shift", "--layout", "roundrobin"]
@@ -229,16 +232,6 @@ def write(
 def machines(profile: Path) -> dict[str, list[str]]:
     """Words of `haichi simulate` for each machine."""
     return {DEFAULTS: [], PROFILE: ["--machine", str(profile)]}
-
-
-def simulated(words: Sequence[str]) -> dict[str, float]:
-    """Seconds of the slowest rank by algorithm; "" where there is one."""
-    shape = ("--nodes", str(NODES), "--ppn", str(PER_NODE))
-    out = programs.output(paths.program("haichi"), "simulate", *words, *shape, "--json")
-    return {
-        row.get("sweep", {}).get("algorithm", ""): row["worst_us"] * 1e-6
-        for row in json.loads(out)["results"]
-    }
 
 
 def claims(found: Sequence[Found]) -> list[Claim]:

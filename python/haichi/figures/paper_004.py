@@ -9,7 +9,6 @@ is nearly as good as Bruck where messages are small, which the paper does not fi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +16,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from haichi import paths, programs
 from haichi.figures import record
 from haichi.figures.command import keep, one_line, progress_on_errors
+from haichi.figures.simulated import simulated
 
 SCHEMA = "haichi.paper-004/1"
 SHAPES = {"4x3x2": 24, "8x3x1": 24, "4x3x4": 48}  # nodes, one rank on each
@@ -59,19 +58,12 @@ def measure(
     for shape, nodes in SHAPES.items():
         for size in sizes:
             progress(f"{shape}, {size} B")
-            words = ["--nodes", str(nodes), "--bytes", str(size), "--set", f"network=mesh:{shape}"]
-            for name, value in {**MACHINE, "search_ns": search_ns}.items():
-                words += ["--set", f"{name}={value}"]
-            words += ["--sweep", "algorithm=" + ",".join(ALGORITHMS.values())]
-            text = programs.output(
-                paths.program("haichi"), "simulate", "alltoall", "--json", *words
-            )
-            rows = {
-                row["sweep"]["algorithm"]: row["worst_us"] / 1e6
-                for row in json.loads(text)["results"]
-            }
+            words = ["alltoall", "--nodes", str(nodes), "--bytes", str(size)]
+            words += ["--set", f"network=mesh:{shape}"]
+            machine = {**MACHINE, "search_ns": search_ns}
+            times = simulated(words, machine, ALGORITHMS.values())
             found.setdefault(shape, {})[str(size)] = {
-                name: rows[algorithm] for name, algorithm in ALGORITHMS.items()
+                name: times[algorithm] for name, algorithm in ALGORITHMS.items()
             }
     return found
 

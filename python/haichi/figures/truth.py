@@ -10,7 +10,6 @@ lab.
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +18,10 @@ from pathlib import Path
 from pydantic import ValidationError
 from rich.table import Table
 
-from haichi import mpi, paths, programs
+from haichi import mpi
 from haichi.figures.exchange_cell import CALL, LIBRARY
 from haichi.figures.model import Case, Measurement
+from haichi.figures.simulated import simulated
 
 NEAR = 0.15
 LEAST_BYTES = 64 << 10  # below it the lab measures its cores, not its links
@@ -113,22 +113,24 @@ def gigabytes(place: str) -> float:
     return float(words[1]) * UNITS[words[2]] / 8e9
 
 
+def machine(gbs: float, cores: int, ranks: int) -> dict[str, float]:
+    """The simulated cluster, with links of that rate and so many cores for all ranks."""
+    return {
+        **dict.fromkeys(("out_gbs", "in_gbs"), gbs * PAYLOAD),
+        **dict.fromkeys(("latency_ns", "local_latency_ns"), WORD_NS),
+        "copy_gbs": COPY_GBS * min(1, cores / ranks),
+    }
+
+
 def compared(cell: Cell, gbs: float, cores: int) -> list[Compared]:
     """The algorithms of a cell, all but the library's own."""
     names = [name for name in cell.measured if name != LIBRARY]
-    port, copy = gbs * PAYLOAD, COPY_GBS * min(1, cores / cell.ranks)
     words = [
-        *("simulate", "alltoall", "--json"),
-        *("--nodes", str(cell.nodes), "--ppn", str(cell.per_node)),
+        *("alltoall", "--nodes", str(cell.nodes), "--ppn", str(cell.per_node)),
         *("--placement", cell.placement, "--bytes", str(cell.bytes)),
-        *("--set", f"out_gbs={port}", "--set", f"in_gbs={port}"),
-        *("--set", f"latency_ns={WORD_NS}", "--set", f"local_latency_ns={WORD_NS}"),
-        *("--set", f"copy_gbs={copy}"),
-        *("--sweep", "algorithm=" + ",".join(names)),
     ]
-    out = programs.output(paths.program("haichi"), *words)
     # The slowest rank's: over TCP the messages through a port share it and end together.
-    times = {row["sweep"]["algorithm"]: row["worst_us"] for row in json.loads(out)["results"]}
+    times = simulated(words, machine(gbs, cores, cell.ranks), names)
     return [
         Compared(cell, name, cell.measured[name] / cell.measured[BASE], times[name] / times[BASE])
         for name in names

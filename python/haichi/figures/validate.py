@@ -23,8 +23,9 @@ import typer
 from rich.table import Table
 
 from haichi import mpi, paths, programs
-from haichi.figures import record
+from haichi.figures import record, truth
 from haichi.figures.command import choose, keep, one_line, progress_on_errors
+from haichi.figures.simulated import simulated
 
 SCHEMA = "haichi.validate/1"
 RECORDED = Path(__file__).with_name("validation.csv")
@@ -32,11 +33,11 @@ BARS = {"smpi": 0.05, "lab": 0.15, "published": 0.15}
 PROGRAM = "exchange-smpi"
 PATIENCE_S = 300
 
-# The machines of recorded ratios. The lab: 100 Mbit/s with headers of 66 bytes in 1514, 11 us for a
-# message without bytes, two cores for 16 ranks that copy 5 GB/s each (truth.py has the reasons).
-LAB = {"out_gbs": 0.0125 * 1448 / 1514, "in_gbs": 0.0125 * 1448 / 1514}
-LAB |= {"latency_ns": 11e3, "local_latency_ns": 11e3, "copy_gbs": 5.0 * 2 / 16}
-SETTINGS = {"lab": LAB, "hpc7g": {"out_gbs": 25.0, "in_gbs": 25.0}}
+# The machines of recorded ratios. The lab: 100 Mbit/s, two cores for 16 ranks.
+SETTINGS = {
+    "lab": truth.machine(gbs=0.0125, cores=2, ranks=16),
+    "hpc7g": {"out_gbs": 25.0, "in_gbs": 25.0},
+}
 
 # Nothing takes time but links, 1 GB/s and 500 ns each. One nanosecond a send says which is first.
 PLAIN = {"copy_gbs": 1e9, "send_ns": 1.0, "receive_ns": 0.0, "match_ns": 0.0}
@@ -123,24 +124,15 @@ def measure(
     return rows
 
 
-def _simulated(machine: dict[str, float], words: Sequence[str]) -> float:
-    """Seconds of the slowest rank of an all-to-all."""
-    settings = [word for name, value in machine.items() for word in ("--set", f"{name}={value!r}")]
-    command = ["simulate", "alltoall", "--json", *words, *settings]
-    out = programs.output(paths.program("haichi"), *command, timeout=PATIENCE_S)
-    return float(json.loads(out)["results"][0]["worst_us"]) / 1e6
-
-
 def _recorded(row: dict[str, str]) -> Compared:
     place = ["--nodes", row["nodes"], "--ppn", row["ppn"], "--placement", row["placement"]]
-    place += ["--bytes", row["bytes"], "--algorithm"]
-    machine = SETTINGS[row["setting"]]
-    seconds = [_simulated(machine, [*place, row[which]]) for which in ("algorithm", "over")]
+    words = ["alltoall", *place, "--bytes", row["bytes"]]
+    both = (row["algorithm"], row["over"])
+    times = simulated(words, SETTINGS[row["setting"]], both, timeout=PATIENCE_S)
     case = f"{row['algorithm']} over {row['over']}, {row['bytes']} B, "
     case += f"{row['nodes']}x{row['ppn']} {row['placement']}"
-    return Compared(
-        row["part"], row["source"], case, float(row["measured"]), seconds[0] / seconds[1]
-    )
+    ours = times[row["algorithm"]] / times[row["over"]]
+    return Compared(row["part"], row["source"], case, float(row["measured"]), ours)
 
 
 def _by_smpi(
@@ -185,15 +177,16 @@ def _by_smpi(
                         *("-np", str(RANKS), *place, *options, str(program), algorithm, str(size)),
                         timeout=PATIENCE_S,
                     )
-                    words_of_ours = ["--nodes", str(RANKS), "--set", f"network={network}"]
-                    words_of_ours += ["--bytes", str(size), "--algorithm", algorithm]
+                    words_of_ours = ["alltoall", "--nodes", str(RANKS), "--bytes", str(size)]
+                    words_of_ours += ["--set", f"network={network}"]
+                    times = simulated(words_of_ours, ours, [algorithm], timeout=PATIENCE_S)
                     rows.append(
                         Compared(
                             "smpi",
                             f"{network}, {name}",
                             f"{algorithm}, {size} B",
                             float(json.loads(out)["seconds"]),
-                            _simulated(ours, words_of_ours),
+                            times[algorithm],
                         )
                     )
     return rows
