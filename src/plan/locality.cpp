@@ -34,17 +34,26 @@ int64_t stake(const std::vector<int64_t>& bytes) {
 
 }  // namespace
 
-int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part) {
-  if (have.bytes.empty()) return 0;
-  std::vector<int64_t> in(have.bytes[0].size()), out(have.bytes[0].size());
-  for (size_t p = 0; p < have.parts.size(); ++p)
-    for (size_t n = 0; n < in.size(); ++n) {
-      if (int(n) == node_of_part[p]) continue;
-      out[n] += have.bytes[p][n];
-      in[size_t(node_of_part[p])] += have.bytes[p][n];
+NodeWork work_of(const NodeBytes& have, const std::vector<int>& node_of_part) {
+  const std::vector<int64_t> none(have.bytes.empty() ? 0 : have.bytes[0].size());
+  NodeWork work{none, none, none};
+  for (size_t p = 0; p < have.parts.size(); ++p) {
+    const size_t at = size_t(node_of_part[p]);
+    for (size_t n = 0; n < none.size(); ++n) {
+      work.load[at] += have.bytes[p][n];
+      if (n == at) continue;
+      work.out[n] += have.bytes[p][n];
+      work.in[at] += have.bytes[p][n];
     }
-  return std::max(*std::max_element(in.begin(), in.end()),
-                  *std::max_element(out.begin(), out.end()));
+  }
+  return work;
+}
+
+int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part) {
+  const NodeWork work = work_of(have, node_of_part);
+  int64_t most = 0;
+  for (size_t n = 0; n < work.in.size(); ++n) most = std::max({most, work.in[n], work.out[n]});
+  return most;
 }
 
 int64_t least_between(const NodeBytes& have) {

@@ -17,8 +17,16 @@ struct NodeBytes {
   std::vector<std::vector<int64_t>> bytes;  ///< [part][node]
 };
 
-/// Bytes that leave and that enter a node at most, over all nodes, if part p is handled by node
-/// `node_of_part[p]`: what the busiest link must carry.
+/// Bytes that come into each node and leave it, and that it handles.
+struct NodeWork {
+  std::vector<int64_t> in, out, load;
+};
+
+/// What nodes have to do if part p is handled by node `node_of_part[p]`; of no nodes if there are
+/// no parts.
+NodeWork work_of(const NodeBytes& have, const std::vector<int>& node_of_part);
+
+/// Bytes that come in or leave at most, over all nodes: what the busiest link must carry.
 int64_t busiest_link(const NodeBytes& have, const std::vector<int>& node_of_part);
 
 /// Bytes that must cross the network however the parts are handled: those of each part but its

@@ -9,24 +9,6 @@ namespace {
 // larger windows for each aggregator, and costs are known about.
 constexpr double kWorth = 0.9;
 
-/// Bytes that go in and out of a node, and that it handles.
-struct Work {
-  std::vector<int64_t> in, out, load;
-};
-
-Work work_of(const NodeBytes& have, const std::vector<int>& nodes, size_t count) {
-  Work work{std::vector<int64_t>(count), std::vector<int64_t>(count), std::vector<int64_t>(count)};
-  for (size_t p = 0; p < have.parts.size(); ++p)
-    for (size_t n = 0; n < count; ++n) {
-      const size_t at = size_t(nodes[p]);
-      work.load[at] += have.bytes[p][n];
-      if (n == at) continue;
-      work.out[n] += have.bytes[p][n];
-      work.in[at] += have.bytes[p][n];
-    }
-  return work;
-}
-
 double nanoseconds_of_byte(double bytes_per_second) { return 1e9 / bytes_per_second; }
 
 /// The share at which a node that has `most` of all bytes is as long at its link as at its files.
@@ -66,9 +48,9 @@ std::optional<ByteCosts> byte_costs(const machine::Machine& machine, const FileS
 
 double handling_ns(const NodeBytes& have, const std::vector<int>& nodes,
                    const std::vector<int>& aggregators, const ByteCosts& costs) {
-  const Work work = work_of(have, nodes, aggregators.size());
+  const NodeWork work = work_of(have, nodes);
   double most = 0, all = 0;
-  for (size_t n = 0; n < aggregators.size(); ++n) {
+  for (size_t n = 0; n < work.load.size(); ++n) {
     const double load = double(work.load[n]);
     const double file = load * costs.file / std::max(1, aggregators[n]);
     double link = double(std::max(work.in[n], work.out[n])) * costs.link;
@@ -83,9 +65,9 @@ double handling_ns(const NodeBytes& have, const std::vector<int>& nodes,
 
 int64_t busiest_aggregator(const NodeBytes& have, const std::vector<int>& nodes,
                            const std::vector<int>& aggregators) {
-  const Work work = work_of(have, nodes, aggregators.size());
+  const NodeWork work = work_of(have, nodes);
   int64_t most = 0;
-  for (size_t n = 0; n < aggregators.size(); ++n)
+  for (size_t n = 0; n < work.load.size(); ++n)
     most = std::max(most, work.load[n] / std::max(1, aggregators[n]));
   return most;
 }
