@@ -60,7 +60,6 @@ class Checked:
 
     record: Record
     advice: AdviceList
-    found: FoundProfile | None
     foreseen: Foreseen | None = None
     measured: dict[str, list[float]] = field(default_factory=lambda: {AS_IT_IS: [], ADVISED: []})
     elsewhere: str = ""
@@ -69,16 +68,17 @@ class Checked:
     @property
     def predicted(self) -> Span | None:
         """What is gained; None if nothing tells."""
-        if self.foreseen:
-            return self.foreseen.gain(self.record.wall_s)
         gains = [each.gain_s for each in self.advice.advice if each.kind == "placement"]
         return Span(gains[0].low, gains[0].high) if gains and gains[0] else None
+
+    def median(self, way: str) -> float:
+        """Of the runs of a way."""
+        return statistics.median(self.measured[way])
 
     @property
     def gained(self) -> float:
         """By the medians."""
-        before, after = (statistics.median(self.measured[way]) for way in (AS_IT_IS, ADVISED))
-        return before - after
+        return self.median(AS_IT_IS) - self.median(ADVISED)
 
     @property
     def spread(self) -> Span:
@@ -115,10 +115,9 @@ def check(
     say("the program as it is, recorded")
     start(folder / "record.jsonl", (), sequence=True)
     record = read(folder / "record.jsonl")
-    found = profile(record)
-    advised = advise(record, found, folder)
+    advised = advise(record, profile(record), folder)
     placement, files = advised.made.placement, advised.files
-    checked = Checked(record, advised.made, found, advised.foreseen)
+    checked = Checked(record, advised.made, advised.foreseen)
     if placement is None:
         return checked
     write_files(folder, files)

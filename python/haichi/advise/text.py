@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-
 from rich.console import Console
 from rich.table import Table
 
@@ -69,7 +67,7 @@ def _table(found: Checked) -> Table:
         table.add_row(
             way,
             _span(predicted),
-            f"{format_seconds(statistics.median(times))}, {_span(Span(min(times), max(times)))}",
+            f"{format_seconds(found.median(way))}, {_span(Span(min(times), max(times)))}",
         )
     gained = f"{_signed(found.gained)}, {_signed(found.spread.low)} to {_signed(found.spread.high)}"
     table.add_row("gain", _span(found.predicted), gained)

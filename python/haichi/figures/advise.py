@@ -8,7 +8,6 @@ does it.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -131,15 +130,16 @@ def _table(found: dict[str, Checked], library: mpi.Mpi) -> Table:
         table.add_row(
             name,
             STARTS[name].mapping,
-            *(_times(each.measured[way]) for way in (AS_IT_IS, ADVISED)),
+            *(_times(each, way) for way in (AS_IT_IS, ADVISED)),
             _told(span) if span else "no figure",
             f"{each.gained:.3f}, {_told(each.spread)}",
         )
     return table
 
 
-def _times(seconds: Sequence[float]) -> str:
-    return f"{statistics.median(seconds):.3f}, {min(seconds):.3f} to {max(seconds):.3f}"
+def _times(found: Checked, way: str) -> str:
+    seconds = found.measured[way]
+    return f"{found.median(way):.3f}, {_told(Span(min(seconds), max(seconds)))}"
 
 
 def _told(span: Span) -> str:
@@ -150,9 +150,9 @@ def _claims(name: str, each: Checked) -> list[Claim]:
     """That there is advice, that it gains, and as much as was said."""
     if each.advice.placement is None:
         return [Claim(what=f"{name}: advice on where ranks belong", ratio=None, wanted=1)]
-    before, after = (statistics.median(each.measured[way]) for way in (AS_IT_IS, ADVISED))
+    ratio = each.median(AS_IT_IS) / each.median(ADVISED)
     return [
-        Claim(what=f"{name}: time as it is / advised", ratio=before / after, wanted=1.0),
+        Claim(what=f"{name}: time as it is / advised", ratio=ratio, wanted=1.0),
         Claim(
             what=f"{name}: {each.verdict} (1), or as near as runs are apart",
             ratio=float(each.verdict in (Verdict.WITHIN, Verdict.NEAR)),
