@@ -95,26 +95,32 @@ def programs(words: Sequence[str]) -> list[int]:
 def options(words: Sequence[str], begin: int, end: int) -> list[list[str]]:
     """A launcher's words between two places, each option with its values."""
     found, at = [], begin
-    lab = is_lab(words)
+    values = _values_of_lab if is_lab(words) else _values
     while at < end:
-        count = 1
-        if lab:
-            count += words[at].startswith("--") and "=" not in words[at]
-        elif not ("=" in words[at] or _JOINED.fullmatch(words[at])):
-            count += _VALUES.get(words[at].lstrip("-"), 0)
-        found.append(list(words[at : min(at + count, end)]))
-        at += count
+        behind = at + 1 + (values(words[at]) or 0)
+        found.append(list(words[at : min(behind, end)]))
+        at = behind
     return found
 
 
+def _values(word: str) -> int | None:
+    """How many values stand behind an option; None if it is not known."""
+    if "=" in word or _JOINED.fullmatch(word):
+        return 0
+    return _VALUES.get(word.lstrip("-"))
+
+
+def _values_of_lab(word: str) -> int:
+    """The same of `haichi lab run`, whose options all have a value."""
+    return int(word.startswith("--") and "=" not in word)
+
+
 def _behind_lab(words: Sequence[str]) -> int:
-    """Behind MPI and NP, and options that all have a value."""
+    """Behind MPI and NP, and all options."""
     at, left = 3, 2
     while at < len(words) and (left > 0 or words[at].startswith("--")):
-        if words[at].startswith("--"):
-            at += 1 if "=" in words[at] else 2
-        else:
-            at, left = at + 1, left - 1
+        left -= not words[at].startswith("--")
+        at += 1 + _values_of_lab(words[at])
     if at >= len(words):
         raise Unclear(f"no program in {' '.join(words)}; give one")
     return at
@@ -127,12 +133,10 @@ def _program(words: Sequence[str], begin: int, end: int) -> int:
         at += 1
         if word == "--":
             break
-        name = word.lstrip("-")
-        if "=" in word or _JOINED.fullmatch(word):
-            continue
-        if name not in _VALUES:
+        count = _values(word)
+        if count is None:
             raise Unclear(f"{words[0]}'s option {word} is not known here; {HELP}")
-        at += _VALUES[name]
+        at += count
     if at >= end:
         raise Unclear(f"no program in {' '.join(words)}; {HELP}")
     return at
