@@ -2,11 +2,8 @@
 // turns in one run, so that both have the same machine. One JSON object a line: a ratio above 1 is
 // what haichi gains. Rounds in which somebody else had our processors are thrown away.
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -16,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/number_text.h"
 #include "base/settings.h"
 #include "numaio/copy.h"
 #include "numaio/engine.h"
@@ -137,12 +133,9 @@ class Buffer {
 class Files {
  public:
   Result<int> make(const std::string& folder) {
-    std::string name = folder + "/haichi-bench-XXXXXX";
-    const int fd = mkstemp(name.data());
-    if (fd < 0) return fail(errno, "{}: no file can be made: {}", folder, strerror(errno));
-    unlink(name.c_str());
-    open_.push_back(fd);
-    return fd;
+    const auto made = nameless_file(folder);
+    if (made) open_.push_back(*made);
+    return made;
   }
   ~Files() {
     for (const int fd : open_) close(fd);
@@ -233,15 +226,7 @@ int bench_command(const Words& words) {
   app.add_option("--patience", asked.patience, "Seconds for each case")
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    printf("%s", app.help().c_str());
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return refuse(kUsage, fmt::format("bench: {}", error.what()));
-  }
+  if (const int code = parse_words(app, words); code >= 0) return code;
   std::vector<int64_t> sizes;
   for (const std::string& each : asked.sizes) {
     const auto bytes = parse_bytes(each);

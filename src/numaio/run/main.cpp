@@ -1,17 +1,10 @@
 // haichi-numaio: what haichi does with the NUMA nodes of one machine, as a program. `haichi where
 // FILE`, `haichi measure --numa` and the figures become it; its commands are in commands.h.
-#include <cstdio>
 #include <string_view>
 
 #include "numaio/run/commands.h"
 
 namespace haichi::numaio {
-
-int refuse(int code, const std::string& text) {
-  fprintf(stderr, "haichi: error: %s\n", text.c_str());
-  return code;
-}
-
 namespace {
 
 struct Command {

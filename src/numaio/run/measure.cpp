@@ -232,15 +232,7 @@ int measure_command(const Words& words) {
   app.add_option("--mebibytes", asked.megabytes, "Of a thread's memory, each side")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    printf("%s", app.help().c_str());
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return refuse(kUsage, fmt::format("measure --numa: {}", error.what()));
-  }
+  if (const int code = parse_words(app, words); code >= 0) return code;
   const HostNodes nodes = this_hosts_nodes();
   auto profile = profile_at(asked.out, nodes);
   if (!profile) return refuse(kBadInput, "measure --numa: " + profile.error().text);

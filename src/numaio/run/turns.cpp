@@ -46,10 +46,9 @@ int64_t read_in_chunks(int fd, char* data, int64_t bytes) {
 }
 
 Result<int> make_file(const Asked& asked, int64_t bytes) {
-  std::string name = asked.folder + "/haichi-turns-XXXXXX";
-  const int fd = mkstemp(name.data());
-  if (fd < 0) return fail(errno, "{}: no file can be made: {}", asked.folder, strerror(errno));
-  unlink(name.c_str());
+  const auto made = nameless_file(asked.folder);
+  if (!made) return made;
+  const int fd = *made;
   const std::string data(size_t(kChunk), 'x');
   for (int64_t done = 0; done < bytes; done += kChunk)
     if (pwrite(fd, data.data(), size_t(kChunk), done) != kChunk)
@@ -117,15 +116,7 @@ int turns_command(const Words& words) {
   app.add_option("--rounds", asked.rounds, "Of each way")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    printf("%s", app.help().c_str());
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return refuse(kUsage, fmt::format("turns: {}", error.what()));
-  }
+  if (const int code = parse_words(app, words); code >= 0) return code;
   const auto size = parse_bytes(asked.size);
   if (!size || *size < kChunk) return refuse(kUsage, "turns: --size takes 1m and more");
   const int64_t bytes = *size / kChunk * kChunk;

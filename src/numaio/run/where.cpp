@@ -257,15 +257,7 @@ int where_command(const Words& words) {
       ->capture_default_str();
   app.add_flag("--sampled", asked.sampled, "Ask for a few pages of each only");
   app.add_flag("--map", asked.map, "Say which part of each lies where, too");
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    printf("%s", app.help().c_str());
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return refuse(kUsage, fmt::format("where: {}", error.what()));
-  }
+  if (const int code = parse_words(app, words); code >= 0) return code;
   if (asked.what.empty() && asked.folder.empty())
     return refuse(kUsage, "where: name a FILE, PID:ADDRESS+LENGTH, or --page-cache FOLDER");
   return show(asked);
