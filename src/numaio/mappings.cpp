@@ -1,12 +1,11 @@
 #include "numaio/mappings.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <optional>
+
+#include "base/os.h"
 
 namespace haichi::numaio {
 namespace {
@@ -70,13 +69,10 @@ std::vector<Mapping> parse_mappings(std::string_view smaps) {
 
 Result<std::vector<Mapping>> mappings_of(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/smaps", pid);
-  std::ifstream file(path);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (text.empty()) {
-    const int code = errno != 0 ? errno : EACCES;
-    return fail(code, "{} can't be read: {}", path, strerror(code));
-  }
-  return parse_mappings(text);
+  const auto text = read_file(path);
+  if (!text)
+    return fail(text.error().code, "{} can't be read: {}", path, strerror(text.error().code));
+  return parse_mappings(*text);
 }
 
 }  // namespace haichi::numaio
