@@ -78,11 +78,8 @@ PageMap cached_pages(int fd, int64_t offset, int64_t bytes, int64_t& lead) {
   const int64_t pages = (lead + bytes + page_size() - 1) / page_size();
   const auto file = FilePages::open(fd, offset + bytes);
   if (!file) return {};
-  const auto map = map_pages(pages, [&](std::span<const int64_t> asked, std::span<int> nodes) {
-    std::vector<int64_t> moved(asked.begin(), asked.end());
-    for (int64_t& page : moved) page += first;
-    return file->look_up(moved, nodes);
-  });
+  const auto look_up = [&](auto asked, auto nodes) { return file->look_up(asked, nodes); };
+  const auto map = map_pages(pages, counted_from(first, look_up));
   if (!map) return {};
   // What is not cached comes to be where it is read first: all of it follows, if any does.
   const bool all_cached =

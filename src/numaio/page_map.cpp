@@ -1,6 +1,7 @@
 #include "numaio/page_map.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace haichi::numaio {
 namespace {
@@ -72,6 +73,15 @@ Status narrow(std::vector<Gap>& gaps, const LookUp& look_up, int64_t& looked_up)
 }
 
 }  // namespace
+
+LookUp counted_from(int64_t first, LookUp look_up) {
+  return
+      [first, look_up = std::move(look_up)](std::span<const int64_t> pages, std::span<int> nodes) {
+        std::vector<int64_t> moved(pages.begin(), pages.end());
+        for (int64_t& page : moved) page += first;
+        return look_up(moved, nodes);
+      };
+}
 
 Result<PageMap> map_pages(int64_t pages, const LookUp& look_up, int64_t samples) {
   PageMap map;

@@ -38,6 +38,9 @@ struct PageMap {
 /// Says where pages lie: a node, or a PageState, for each of the pages asked for.
 using LookUp = std::function<Status(std::span<const int64_t> pages, std::span<int> nodes)>;
 
+/// The same for pages that are counted from page `first` on.
+LookUp counted_from(int64_t first, LookUp look_up);
+
 inline constexpr int64_t kSamples = 64;
 
 /// Map of `pages` pages from `samples` of them, at least 2. More changes than a quarter of the

@@ -88,12 +88,7 @@ Result<Row> row_of(const std::string& name, int64_t pages, const LookUp& look_up
   const int64_t step = sampled ? std::max<int64_t>(pages, 1) : int64_t{1} << 16;
   for (int64_t first = 0; first < pages; first += step) {
     const int64_t some = std::min(step, pages - first);
-    const auto shifted = [&](std::span<const int64_t> asked, std::span<int> nodes) {
-      std::vector<int64_t> moved(asked.begin(), asked.end());
-      for (int64_t& page : moved) page += first;
-      return look_up(moved, nodes);
-    };
-    const auto map = map_pages(some, shifted, sampled ? 4 * kSamples : some);
+    const auto map = map_pages(some, counted_from(first, look_up), sampled ? 4 * kSamples : some);
     if (!map) return tl::unexpected(map.error());
     for (Segment segment : map->segments) {
       row.bytes[segment.node] += segment.pages * page_size();
