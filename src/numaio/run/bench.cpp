@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/clock.h"
 #include "base/settings.h"
@@ -145,20 +146,13 @@ class Files {
   std::vector<int> open_;
 };
 
-void write_plain(int fd, const char* data, int64_t bytes) {
-  for (int64_t done = 0; done < bytes;) {
-    const ssize_t got = pwrite(fd, data + done, size_t(bytes - done), done);
-    if (got <= 0) return;
-    done += got;
-  }
+Status write_plain(int fd, const char* data, int64_t bytes) {
+  return write_fully(real_os(), fd, std::as_bytes(std::span(data, size_t(bytes))), 0);
 }
 
 void read_plain(int fd, char* data, int64_t bytes) {
-  for (int64_t done = 0; done < bytes;) {
-    const ssize_t got = pread(fd, data + done, size_t(bytes - done), done);
-    if (got <= 0) return;
-    done += got;
-  }
+  const auto all = std::as_writable_bytes(std::span(data, size_t(bytes)));
+  static_cast<void>(read_fully(real_os(), fd, all, 0));
 }
 
 Status bench_folder(const std::string& folder, const std::vector<int64_t>& sizes,
@@ -168,7 +162,8 @@ Status bench_folder(const std::string& folder, const std::vector<int64_t>& sizes
   for (const auto* each : {&whole, &left, &right})
     if (!*each) return tl::unexpected(each->error());
   char* const data = memory.data();
-  write_plain(*whole, data, sizes.back());
+  if (auto written = write_plain(*whole, data, sizes.back()); !written)
+    return fail(written.error().code, "{}: {}", folder, written.error().text);
   const auto print = [&](const Case& each) {
     if (!wants(asked, each.what)) return;
     printf("%s\n", measure(each, asked).dump().c_str());
