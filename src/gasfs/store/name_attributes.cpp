@@ -4,8 +4,8 @@
 #include <sys/xattr.h>
 
 #include <cerrno>
-#include <charconv>
 
+#include "base/number_text.h"
 #include "gasfs/store/name_table.h"
 #include "gasfs/wire/messages.h"
 
@@ -26,13 +26,10 @@ NameReply reply_of(Inode inode, const Record& record) {
 
 /// The stripe size that a text asks for: bytes, between bounds, a multiple of the smallest.
 Outcome<uint64_t> stripe_of(std::string_view text) {
-  uint64_t stripe = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, stripe);
-  if (read.ec != std::errc() || read.ptr != end || stripe < kLeastStripe || stripe > kMostStripe ||
-      stripe % kLeastStripe != 0)
+  const auto stripe = whole_number<uint64_t>(text);
+  if (!stripe || *stripe < kLeastStripe || *stripe > kMostStripe || *stripe % kLeastStripe != 0)
     return tl::unexpected(EINVAL);
-  return stripe;
+  return *stripe;
 }
 
 Done set_stripe(ChangeContext& context, const NameRequest& request, Record& record) {

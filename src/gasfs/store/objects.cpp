@@ -12,6 +12,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/os.h"
+
 namespace haichi::gasfs {
 namespace {
 
@@ -32,30 +34,6 @@ Outcome<Descriptor> open_beneath(int root, const std::string& path, int flags) {
     if (fd >= 0) return Descriptor(static_cast<int>(fd));
     if (errno != EINTR && errno != EAGAIN) return tl::unexpected(errno);
   }
-}
-
-Done write_all(int fd, std::span<const std::byte> bytes, uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return tl::unexpected(n < 0 ? errno : EIO);
-    bytes = bytes.subspan(static_cast<size_t>(n));
-    offset += static_cast<uint64_t>(n);
-  }
-  return {};
-}
-
-Done read_all(int fd, std::span<std::byte> into, uint64_t offset) {
-  while (!into.empty()) {
-    const ssize_t n = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return tl::unexpected(errno);
-    if (n == 0) break;  // the object ends here: a hole
-    into = into.subspan(static_cast<size_t>(n));
-    offset += static_cast<uint64_t>(n);
-  }
-  std::ranges::fill(into, std::byte{0});
-  return {};
 }
 
 }  // namespace
@@ -105,7 +83,8 @@ Done Objects::write(Inode inode, std::span<const Extent> extents,
     size_t length = 0;  // of those that follow on each other, which are one call
     for (; i < extents.size() && extents[i].offset == begin + length; ++i)
       length += extents[i].length;
-    if (auto done = write_all((*fd)->get(), payload.first(length), begin); !done) return done;
+    const auto done = write_fully(real_os(), (*fd)->get(), payload.first(length), int64_t(begin));
+    if (!done) return tl::unexpected(done.error().code);
     payload = payload.subspan(length);
   }
   return {};
@@ -117,8 +96,10 @@ Done Objects::read(Inode inode, std::span<const Extent> extents, std::span<std::
   if (!fd) std::ranges::fill(into, std::byte{0});
   for (const Extent& extent : extents) {
     if (!fd) break;
-    if (auto done = read_all((*fd)->get(), into.first(extent.length), extent.offset); !done)
-      return done;
+    const auto part = into.first(extent.length);
+    const auto got = read_fully(real_os(), (*fd)->get(), part, int64_t(extent.offset));
+    if (!got) return tl::unexpected(got.error().code);
+    std::ranges::fill(part.subspan(size_t(*got)), std::byte{0});  // behind the object's end
     into = into.subspan(extent.length);
   }
   return {};

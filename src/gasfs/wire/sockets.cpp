@@ -9,9 +9,10 @@
 #include <sys/time.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
+
+#include "base/number_text.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -39,15 +40,11 @@ void set_option(int fd, int level, int option) {
 
 Result<Address> parse_address(const std::string& text) {
   const size_t colon = text.rfind(':');
-  Address address;
-  bool sound = colon != std::string::npos && colon > 0 && colon + 1 < text.size();
-  if (sound) {
-    const char* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data() + colon + 1, end, address.port);
-    sound = read.ptr == end && read.ec == std::errc();
-  }
-  if (!sound) return fail(EINVAL, "'{}' is no address: give HOST:PORT", text);
-  address.host = text.substr(0, colon);
+  const bool parts = colon != std::string::npos && colon > 0;
+  const auto port =
+      parts ? whole_number<uint16_t>(std::string_view(text).substr(colon + 1)) : std::nullopt;
+  if (!port) return fail(EINVAL, "'{}' is no address: give HOST:PORT", text);
+  Address address{text.substr(0, colon), *port};
   if (address.host.front() == '[' && address.host.back() == ']')
     address.host = address.host.substr(1, address.host.size() - 2);
   return address;
