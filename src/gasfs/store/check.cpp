@@ -6,8 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "gasfs/store/record.h"
-#include "gasfs/wire/bytes.h"
+#include "gasfs/store/name_table.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -44,13 +43,12 @@ class Check {
         look_at_name(key, value, report);
         return true;
       });
-    uint64_t listed = 0;
-    if (done) done = txn_.each(Table::order, {}, [&](auto, auto) { return ++listed > 0; });
-    if (!done)
-      return fail(done.error(), "the names cannot be read: {}", std::strerror(done.error()));
-    if (listed != names_)
+    const auto listed = done ? txn_.count(Table::order) : tl::unexpected(done.error());
+    if (!listed)
+      return fail(listed.error(), "the names cannot be read: {}", std::strerror(listed.error()));
+    if (*listed != names_)
       report.problems.push_back(
-          fmt::format("folders list {} names, and {} are known", listed, names_));
+          fmt::format("folders list {} names, and {} are known", *listed, names_));
     for (const auto& [inode, seen] : files_) count(inode, seen, report);
     report.files = files_.size();
     return {};
@@ -62,15 +60,15 @@ class Check {
     ++names_;
     const Inode folder = number_at(key, 0);
     const std::string_view name = key.substr(std::min<size_t>(8, key.size()));
-    Unpacker unpacker(std::as_bytes(std::span(value)));
-    const auto inode = unpacker.take<uint64_t>();
-    const auto cursor = unpacker.take<uint64_t>();
     const auto problem = [&](const char* what) {
       report.problems.push_back(fmt::format("'{}' in folder {}: {}", name, folder, what));
     };
-    const auto parent = files_.find(folder), file = files_.find(inode);
+    const auto record = name_record_of(value);
+    if (!record) return problem("no sound record");
+    const auto parent = files_.find(folder), file = files_.find(record->inode);
     if (parent == files_.end() || !is_folder(parent->second.record)) problem("its folder is none");
-    if (!txn_.get(Table::order, key_of(folder, cursor))) problem("its folder does not list it");
+    if (!txn_.get(Table::order, key_of(folder, record->cursor)))
+      problem("its folder does not list it");
     if (file == files_.end()) return problem("its file is not there");
     ++file->second.names;
     if (!is_folder(file->second.record)) return;

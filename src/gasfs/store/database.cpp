@@ -89,18 +89,11 @@ Done Transaction::each(Table table, std::string_view key,
   return done(code == MDB_NOTFOUND ? 0 : code);
 }
 
-Outcome<std::pair<std::string_view, std::string_view>> Transaction::from(
-    Table table, std::string_view key) const {
-  std::pair<std::string_view, std::string_view> found;
-  bool any = false;
-  auto looked = each(table, key, [&](std::string_view k, std::string_view v) {
-    found = {k, v};
-    any = true;
-    return false;
-  });
-  if (!looked) return tl::unexpected(looked.error());
-  if (!any) return tl::unexpected(ENOENT);
-  return found;
+Outcome<uint64_t> Transaction::count(Table table) const {
+  MDB_stat stat{};
+  const int code = mdb_stat(txn_, tables_[static_cast<int>(table)], &stat);
+  if (code != 0) return tl::unexpected(errno_of(code));
+  return stat.ms_entries;
 }
 
 Done Transaction::commit() { return done(mdb_txn_commit(std::exchange(txn_, nullptr))); }

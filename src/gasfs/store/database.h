@@ -41,12 +41,11 @@ class Transaction {
   Done put(Table table, std::string_view key, std::string_view value);
   /// Nothing to remove is no error.
   Done remove(Table table, std::string_view key);
-  /// The first entry whose key is not below `key`; ENOENT behind the last.
-  Outcome<std::pair<std::string_view, std::string_view>> from(Table table,
-                                                              std::string_view key) const;
-  /// Gives the entries from `key` on until one is refused.
+  /// Gives the entries whose key is not below `key` until one is refused.
   Done each(Table table, std::string_view key,
             const std::function<bool(std::string_view, std::string_view)>& take) const;
+  /// How many entries a table has, without a look at them.
+  Outcome<uint64_t> count(Table table) const;
   Done commit();
 
  private:

@@ -20,10 +20,6 @@ void set_time(int64_t (&time)[2], const timespec& wanted) {
   time[1] = wanted.tv_nsec;
 }
 
-NameReply reply_of(Inode inode, const Record& record) {
-  return {attributes_of(inode, record), layout_of(record)};
-}
-
 /// The stripe size that a text asks for: bytes, between bounds, a multiple of the smallest.
 Outcome<uint64_t> stripe_of(std::string_view text) {
   const auto stripe = whole_number<uint64_t>(text);

@@ -17,10 +17,6 @@ Done touch_folder(NameTable& table, Inode inode, Record& record) {
   return table.put(inode, record);
 }
 
-NameReply reply_of(Inode inode, const Record& record) {
-  return {attributes_of(inode, record), layout_of(record)};
-}
-
 /// Takes one name off a file; where it was the last, and nobody has the file open, all of it.
 Done drop_link(ChangeContext& context, Inode inode, NameReply& reply) {
   auto record = context.table.file(inode);
@@ -73,8 +69,7 @@ Outcome<Record> new_record(ChangeContext& context, const NameRequest& request, c
 Done may_replace(ChangeContext& context, const Record& from, Inode to, const Record& there) {
   if (is_folder(from) && !is_folder(there)) return tl::unexpected(ENOTDIR);
   if (!is_folder(from) && is_folder(there)) return tl::unexpected(EISDIR);
-  if (is_folder(there) && !context.table.is_empty(to)) return tl::unexpected(ENOTEMPTY);
-  return {};
+  return is_folder(there) ? context.table.check_empty(to) : Done{};
 }
 
 /// Puts `record` into `folder` under a name that is free.
@@ -144,7 +139,7 @@ Outcome<NameReply> remove_file(ChangeContext& context, const NameRequest& reques
   if (!entry) return tl::unexpected(entry.error());
   if (request.op == NameOp::rmdir) {
     if (!S_ISDIR(entry->type)) return tl::unexpected(ENOTDIR);
-    if (!table.is_empty(entry->inode)) return tl::unexpected(ENOTEMPTY);
+    if (auto empty = table.check_empty(entry->inode); !empty) return tl::unexpected(empty.error());
   } else if (S_ISDIR(entry->type)) {
     return tl::unexpected(EISDIR);
   }

@@ -21,12 +21,26 @@ std::string text_of(const NameRecord& record) {
 
 }  // namespace
 
+Outcome<NameRecord> name_record_of(std::string_view text) {
+  Unpacker unpacker(std::as_bytes(std::span(text)));
+  NameRecord record;
+  unpacker.take(record.inode);
+  unpacker.take(record.cursor);
+  unpacker.take(record.type);
+  if (!unpacker.whole()) return tl::unexpected(EIO);
+  return record;
+}
+
 Done check_name(std::string_view name) {
   if (name.size() > kLongestName) return tl::unexpected(ENAMETOOLONG);
   if (name.empty() || name == "." || name == ".." ||
       name.find_first_of(std::string_view("/\0", 2)) != std::string_view::npos)
     return tl::unexpected(EINVAL);
   return {};
+}
+
+NameReply reply_of(Inode inode, const Record& record) {
+  return {attributes_of(inode, record), layout_of(record)};
 }
 
 void set_now(int64_t (&time)[2]) {
@@ -71,13 +85,7 @@ Outcome<NameRecord> NameTable::name(Inode folder, std::string_view name) const {
   if (auto sound = check_name(name); !sound) return tl::unexpected(sound.error());
   const auto text = txn_.get(Table::names, key_of(folder, name));
   if (!text) return tl::unexpected(text.error());
-  Unpacker unpacker(std::as_bytes(std::span(*text)));
-  NameRecord record;
-  unpacker.take(record.inode);
-  unpacker.take(record.cursor);
-  unpacker.take(record.type);
-  if (!unpacker.whole()) return tl::unexpected(EIO);
-  return record;
+  return name_record_of(*text);
 }
 
 Done NameTable::add_name(Inode folder, std::string_view name, Inode inode, uint32_t type) {
@@ -95,9 +103,14 @@ Done NameTable::remove_name(Inode folder, std::string_view name, const NameRecor
   return txn_.remove(Table::order, key_of(folder, record.cursor));
 }
 
-bool NameTable::is_empty(Inode folder) const {
-  const auto next = txn_.from(Table::order, key_of(folder, uint64_t{0}));
-  return !next || number_at(next->first, 0) != folder;
+Done NameTable::check_empty(Inode folder) const {
+  bool empty = true;
+  const auto looked =
+      txn_.each(Table::order, key_of(folder), [&](std::string_view key, std::string_view) {
+        empty = number_at(key, 0) != folder;
+        return false;
+      });
+  return looked && !empty ? tl::unexpected(ENOTEMPTY) : looked;
 }
 
 Outcome<bool> NameTable::is_beneath(Inode inode, Inode above) const {

@@ -18,6 +18,9 @@ struct NameRecord {
   uint32_t type = 0;  // S_IFMT bits
 };
 
+/// EIO for what is no record.
+Outcome<NameRecord> name_record_of(std::string_view text);
+
 /// Reading and writing of records; errors are errno values.
 class NameTable {
  public:
@@ -34,7 +37,8 @@ class NameTable {
   Outcome<NameRecord> name(Inode folder, std::string_view name) const;
   Done add_name(Inode folder, std::string_view name, Inode inode, uint32_t type);
   Done remove_name(Inode folder, std::string_view name, const NameRecord& record);
-  bool is_empty(Inode folder) const;
+  /// ENOTEMPTY if it has names.
+  Done check_empty(Inode folder) const;
   /// Whether `inode` is `above` or beneath it.
   Outcome<bool> is_beneath(Inode inode, Inode above) const;
 
@@ -47,6 +51,9 @@ class NameTable {
 
 /// ENAMETOOLONG, EINVAL.
 Done check_name(std::string_view name);
+
+/// What all requests for names answer of a file.
+NameReply reply_of(Inode inode, const Record& record);
 
 /// Now, as the kernel's file systems have it.
 void set_now(int64_t (&time)[2]);

@@ -21,14 +21,14 @@ Outcome<NameReply> look_up(Transaction& txn, const NameRequest& request) {
   if (!entry) return tl::unexpected(entry.error());
   const auto record = table.file(entry->inode);
   if (!record) return tl::unexpected(record.error());
-  return NameReply{attributes_of(entry->inode, *record), layout_of(*record)};
+  return reply_of(entry->inode, *record);
 }
 
 Outcome<NameReply> list(Transaction& txn, const NameRequest& request) {
   const NameTable table(txn);
   const auto folder = table.folder(request.inode);
   if (!folder) return tl::unexpected(folder.error());
-  NameReply reply{attributes_of(request.inode, *folder)};
+  NameReply reply = reply_of(request.inode, *folder);
   const auto looked = txn.each(Table::order, key_of(request.inode, request.number + 1),
                                [&](std::string_view key, std::string_view value) {
                                  if (number_at(key, 0) != request.inode) return false;
@@ -45,7 +45,7 @@ Outcome<NameReply> read_link(Transaction& txn, const NameRequest& request) {
   if (!S_ISLNK(record->mode)) return tl::unexpected(EINVAL);
   const auto target = txn.get(Table::xattrs, key_of(request.inode, std::string_view()));
   if (!target) return tl::unexpected(EIO);
-  NameReply reply{attributes_of(request.inode, *record)};
+  NameReply reply = reply_of(request.inode, *record);
   reply.text = *target;
   return reply;
 }
@@ -152,7 +152,7 @@ Outcome<NameReply> Names::look(const NameRequest& request) {
   }
   const auto record = NameTable(*txn).file(request.inode);
   if (!record) return tl::unexpected(record.error());
-  return NameReply{attributes_of(request.inode, *record), layout_of(*record)};
+  return reply_of(request.inode, *record);
 }
 
 void Names::count_open(Inode inode, uint64_t session, uint64_t number) {
@@ -203,10 +203,7 @@ Outcome<NameReply> Names::change(uint64_t session, const NameRequest& request) {
 Outcome<uint64_t> Names::files() {
   auto txn = database_->begin(false);
   if (!txn) return tl::unexpected(txn.error());
-  uint64_t number = 0;
-  const auto looked = txn->each(Table::inodes, {}, [&](auto, auto) { return ++number > 0; });
-  if (!looked) return tl::unexpected(looked.error());
-  return number;
+  return txn->count(Table::inodes);
 }
 
 Outcome<std::vector<Inode>> Names::drop_orphans() {
