@@ -11,10 +11,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <queue>
-#include <vector>
 
 #include "sim/time.h"
+#include "sim/timed_queue.h"
 
 namespace haichi::predict {
 
@@ -23,32 +22,27 @@ class SharedPort {
   /// A message begins to cross, which alone takes `work`.
   void add(sim::Time now, sim::Time work, int32_t message) {
     advance(now);
-    crossing_.push({virtual_ + double(work), number_++, message});
+    crossing_.push({virtual_ + double(work), message});
   }
 
   bool empty() const { return crossing_.empty(); }
   /// When the next one will be through, if no other comes.
   sim::Time next_time() const {
-    const double left = (crossing_.top().end - virtual_) * double(crossing_.size());
+    const double left = (crossing_.next().time - virtual_) * double(crossing_.size());
     return at_ + sim::Time(std::ceil(left > 0 ? left : 0));
   }
   /// It is through at `now`.
   int32_t take(sim::Time now) {
     advance(now);
-    const int32_t message = crossing_.top().message;
-    crossing_.pop();
+    const int32_t message = crossing_.take().message;
     if (crossing_.empty()) virtual_ = 0;
     return message;
   }
 
  private:
   struct Crossing {
-    double end;  // in virtual time: what each of them has been given
-    uint64_t number;
+    double time;  // when it is through, in virtual time: what each of them has been given
     int32_t message;
-    bool operator<(const Crossing& other) const {  // the latest is the least
-      return end != other.end ? end > other.end : number > other.number;
-    }
   };
 
   void advance(sim::Time now) {
@@ -56,10 +50,9 @@ class SharedPort {
     at_ = now;
   }
 
-  std::priority_queue<Crossing> crossing_;
+  sim::TimedQueue<Crossing> crossing_;
   double virtual_ = 0;
   sim::Time at_ = 0;
-  uint64_t number_ = 0;
 };
 
 }  // namespace haichi::predict

@@ -69,21 +69,20 @@ void Traffic::end_request(int32_t number, Time at, int32_t path) {
 
 Time Traffic::next_time() {
   if (packets_.empty()) return port_events_.time();
-  if (port_events_.empty()) return packets_.top().time;
-  return std::min(packets_.top().time, port_events_.time());
+  if (port_events_.empty()) return packets_.next().time;
+  return std::min(packets_.next().time, port_events_.time());
 }
 
 void Traffic::move() {
   const bool packet_first =
-      port_events_.empty() || (!packets_.empty() && packets_.top().time <= port_events_.time());
+      port_events_.empty() || (!packets_.empty() && packets_.next().time <= port_events_.time());
   if (packet_first) return move_packet();
   const int port = int(port_events_.actor());
   leave_port(port, port_events_.time());
 }
 
 void Traffic::move_packet() {
-  const Packet packet = packets_.top();
-  packets_.pop();
+  const Packet packet = packets_.take();
   const Message& message = messages_[size_t(packet.message)];
   const int node = placement_.node_of(message.target);
   if (packet.link == network_.port_in(node))
@@ -93,7 +92,7 @@ void Traffic::move_packet() {
   const sim::Link& link = network_.links()[size_t(packet.link)];
   free = begin + sim::transfer_time(message.bytes, link.gbs);
   const int next = network_.next(packet.link, node);
-  packets_.push({begin + link.latency, packet_number_++, packet.message, next});
+  packets_.push({begin + link.latency, packet.message, next});
 }
 
 void Traffic::enter(int port, Time now, Time work, int32_t message) {
@@ -185,7 +184,7 @@ void Traffic::depart(Time now, int32_t number) {
   const int out = network_.port_out(from);
   enter(out, now, message.cost.out, number);
   const Time first_byte = now + message.cost.way - message.cost.in;
-  packets_.push({first_byte, packet_number_++, number, network_.next(out, to)});
+  packets_.push({first_byte, number, network_.next(out, to)});
 }
 
 void Traffic::arrive(int32_t number, Time at) {

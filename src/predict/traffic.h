@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <queue>
 #include <vector>
 
 #include "predict/calls.h"
@@ -18,6 +17,7 @@
 #include "predict/shared_port.h"
 #include "sim/event_queue.h"
 #include "sim/network.h"
+#include "sim/timed_queue.h"
 
 namespace haichi::predict {
 
@@ -97,12 +97,8 @@ class Traffic {
  private:
   struct Packet {  // its first byte gets to a link or the port in
     sim::Time time;
-    uint64_t number;
     int32_t message;
     int32_t link;
-    bool operator<(const Packet& other) const {  // of a priority queue: the latest is the least
-      return time != other.time ? time > other.time : number > other.number;
-    }
   };
 
   int32_t new_request(Request::Side side, int32_t message);
@@ -129,8 +125,7 @@ class Traffic {
   std::vector<sim::Time> link_free_;  // of links between ports
   std::vector<SharedPort> ports_;     // as the network numbers them
   sim::EventQueue port_events_;       // when each is through with a message
-  std::priority_queue<Packet> packets_;
-  uint64_t packet_number_ = 0;
+  sim::TimedQueue<Packet> packets_;
   int64_t sent_ = 0;
 };
 

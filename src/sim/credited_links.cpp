@@ -15,11 +15,6 @@ CreditedLinks::CreditedLinks(const Network& network, const placement::Placement&
       free_(free),
       lanes_(network.links().size() * size_t(network.lanes())) {}
 
-void CreditedLinks::push(Time time, Event::Kind kind, uint32_t lane, int64_t bytes,
-                         const Packet& packet) {
-  events_.push({time, made_++, kind, lane, bytes, packet});
-}
-
 void CreditedLinks::send(const Packet& packet) {
   const int port = network_.port_out(placement_.node_of(packet.from()));
   const auto at = uint32_t(port * lanes_each_);
@@ -28,8 +23,7 @@ void CreditedLinks::send(const Packet& packet) {
 }
 
 std::optional<Packet> CreditedLinks::handle_event() {
-  const Event event = events_.top();
-  events_.pop();
+  const Event event = events_.take();
   if (event.kind == Event::Kind::there) return event.packet;
   if (event.kind == Event::Kind::room)
     give_room(event.lane, event.bytes);
@@ -45,7 +39,7 @@ void CreditedLinks::go_on(uint32_t at) {
   const Waiting& first = lane.queue.front();
   const int link = link_of(at);
   const Time begin = std::max(first.ready, free_[size_t(link)]);
-  if (begin > clock_.now()) return push(begin, Event::Kind::go_on, at, 0, {});
+  if (begin > clock_.now()) return events_.push({begin, Event::Kind::go_on, at, 0, {}});
   const int next = network_.next(link, placement_.node_of(first.packet.to()), first.packet.way);
   if (next < 0) return serve(at, first, -1);
   const int next_lane = network_.lane(int(at) % lanes_each_, link, next);
@@ -65,22 +59,23 @@ void CreditedLinks::serve(uint32_t at, const Waiting& first, int next) {
   free_[size_t(link)] = end;
   lanes_[at].queue.pop_front();
   if (next < 0) {
-    push(end + shape.latency, Event::Kind::there, at, 0, moving.packet);
+    events_.push({end + shape.latency, Event::Kind::there, at, 0, moving.packet});
   } else {
     Lane& ahead = lanes_[size_t(next)];
     ahead.taken += bytes;
     ahead.queue.push_back({moving.packet, clock_.now() + shape.latency, end + shape.latency});
     if (ahead.queue.size() == 1)
-      push(clock_.now() + shape.latency, Event::Kind::go_on, uint32_t(next), 0, {});
+      events_.push({clock_.now() + shape.latency, Event::Kind::go_on, uint32_t(next), 0, {}});
   }
   if (link < network_.nodes()) {  // from the node's own memory
     Packet left = moving.packet;
     left.kind = Packet::Kind::left;
-    if (moving.packet.kind == Packet::Kind::eager) push(end, Event::Kind::there, at, 0, left);
+    if (moving.packet.kind == Packet::Kind::eager)
+      events_.push({end, Event::Kind::there, at, 0, left});
   } else {
-    push(end, Event::Kind::room, at, bytes, {});
+    events_.push({end, Event::Kind::room, at, bytes, {}});
   }
-  push(end, Event::Kind::go_on, at, 0, {});
+  events_.push({end, Event::Kind::go_on, at, 0, {}});
 }
 
 // Those that wait for room are served in their order.

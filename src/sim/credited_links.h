@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <queue>
 #include <span>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "sim/clockwork.h"
 #include "sim/network.h"
 #include "sim/packet.h"
+#include "sim/timed_queue.h"
 
 namespace haichi::sim {
 
@@ -37,7 +37,7 @@ class CreditedLinks {
 
   void send(const Packet& packet);
   bool has_event() const { return !events_.empty(); }
-  Time next_time() const { return events_.top().time; }
+  Time next_time() const { return events_.next().time; }
   /// Handles the event at next_time(). Returns what has come to its node by it, or `left`.
   std::optional<Packet> handle_event();
 
@@ -56,15 +56,10 @@ class CreditedLinks {
   struct Event {
     enum class Kind : uint8_t { go_on, room, there };
     Time time;
-    uint64_t number;  // of events at the same time the one that was made first is handled first
     Kind kind;
     uint32_t lane;
     int64_t bytes;  // of room
     Packet packet;
-    bool operator<(const Event& other) const {  // of a priority queue: the latest is the least
-      if (time != other.time) return time > other.time;
-      return number > other.number;
-    }
   };
 
   int link_of(uint32_t lane) const { return int(lane) / lanes_each_; }
@@ -72,7 +67,6 @@ class CreditedLinks {
   bool has_room(const Lane& lane, int64_t bytes) const {
     return lane.taken == 0 || bytes <= buffer_ - lane.taken;
   }
-  void push(Time time, Event::Kind kind, uint32_t lane, int64_t bytes, const Packet& packet);
   void go_on(uint32_t at);
   void serve(uint32_t at, const Waiting& first, int next);
   void give_room(uint32_t at, int64_t bytes);
@@ -84,8 +78,7 @@ class CreditedLinks {
   const int64_t buffer_, word_;
   std::span<Time> free_;
   std::vector<Lane> lanes_;
-  std::priority_queue<Event> events_;
-  uint64_t made_ = 0;
+  TimedQueue<Event> events_;
 };
 
 }  // namespace haichi::sim

@@ -97,17 +97,16 @@ void Messages::answer(Packet packet, Packet::Kind kind, Time time) {
   const int number = kind == Packet::Kind::grant ? 2 : 3;
   const bool takes_time = local || (!words_on_wires_ && number <= words_with_latency_);
   packet.time = time + (takes_time ? costs_.latency(packet.source, packet.target, 0) : 0);
-  words_.push({packet, word_number_++});
-  clock_.set(clock_.words(), words_.top().packet.time);
+  words_.push(packet);
+  clock_.set(clock_.words(), words_.next().time);
 }
 
 Status Messages::take_word() {
-  const Packet packet = words_.top().packet;
-  words_.pop();
+  const Packet packet = words_.take();
   if (words_.empty())
     clock_.remove(clock_.words());
   else
-    clock_.set(clock_.words(), words_.top().packet.time);
+    clock_.set(clock_.words(), words_.next().time);
   if (!words_on_wires_ || placement_.same_node(packet.source, packet.target)) return arrive(packet);
   wires_.send(packet);
   return {};

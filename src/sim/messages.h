@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <queue>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +22,7 @@
 #include "sim/pairs_seen.h"
 #include "sim/queue_search.h"
 #include "sim/ranks.h"
+#include "sim/timed_queue.h"
 #include "sim/wires.h"
 
 namespace haichi::sim {
@@ -77,14 +77,6 @@ class Messages {
   struct Rendezvous {
     int32_t send_round, receive_round;
   };
-  struct Word {
-    Packet packet;
-    uint64_t number;
-    bool operator<(const Word& other) const {  // of a priority queue: the latest is the least
-      if (packet.time != other.packet.time) return packet.time > other.packet.time;
-      return number > other.number;
-    }
-  };
   static constexpr int32_t kEager = -1;
 
   void send_local(Packet packet);
@@ -110,8 +102,7 @@ class Messages {
   Ranks& ranks_;
   Wires& wires_;
   std::deque<Packet> local_;  // eager messages and requests inside nodes, by time
-  std::priority_queue<Word> words_;
-  uint64_t word_number_ = 0;
+  TimedQueue<Packet> words_;
   std::vector<Rendezvous> rendezvous_;
   int32_t free_rendezvous_ = -1;
   Matching matching_;

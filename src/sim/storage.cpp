@@ -42,14 +42,14 @@ void Storage::make_requests(const Transfer& transfer) {
   Client& client = clients_[size_t(transfer.rank)];
   if (transfer.bytes == 0) {
     client.requests = 1;
-    push({transfer.begin, 0, Stage::complete, transfer.rank, 0, 0, 0});
+    events_.push({transfer.begin, Stage::complete, transfer.rank, 0, 0, 0});
     return;
   }
   const int64_t end = transfer.file_begin + transfer.bytes;
   for (int64_t at = transfer.file_begin; at < end;) {
     const int64_t stripe = at / stripe_, next = std::min(end, (stripe + 1) * stripe_);
     const auto server = int32_t(stripe % int64_t(servers_.size()));
-    Event request{transfer.begin + latency_, 0, Stage::at_server, transfer.rank, server, next - at,
+    Event request{transfer.begin + latency_, Stage::at_server, transfer.rank, server, next - at,
                   transfer.begin + latency_};
     if (transfer.writes) {
       const Time first = std::max(transfer.begin, client.free);
@@ -58,7 +58,7 @@ void Storage::make_requests(const Transfer& transfer) {
       request.time = std::max(first, port) + latency_;
       request.tail = occupy(port, first, tail, transfer_time(next - at, out_gbs_)) + latency_;
     }
-    push(request);
+    events_.push(request);
     ++client.requests;
     at = next;
   }
@@ -68,11 +68,6 @@ void Storage::make_requests(const Transfer& transfer) {
 Time Storage::move_by(Client& client, Time first, Time tail, int64_t bytes) const {
   if (client_gbs_ == 0) return tail;
   return occupy(client.free, first, tail, transfer_time(bytes, client_gbs_));
-}
-
-void Storage::push(Event event) {
-  event.number = made_++;
-  events_.push(event);
 }
 
 void Storage::serve(const Event& event) {
@@ -89,12 +84,11 @@ void Storage::serve(const Event& event) {
   next.tail = done + latency_;
   next.stage = transfer.writes ? Stage::complete : Stage::at_port;
   next.time = transfer.writes ? next.tail : begin + latency_;
-  push(next);
+  events_.push(next);
 }
 
 std::optional<Transfer> Storage::handle_event() {
-  Event event = events_.top();
-  events_.pop();
+  Event event = events_.take();
   Client& client = clients_[size_t(event.rank)];
   if (event.stage == Stage::at_server) {
     serve(event);
@@ -106,7 +100,7 @@ std::optional<Transfer> Storage::handle_event() {
     const Time tail = occupy(port, first, event.tail, transfer_time(event.bytes, in_gbs_));
     event.time = move_by(client, first, tail, event.bytes);
     event.stage = Stage::complete;
-    push(event);
+    events_.push(event);
     return std::nullopt;
   }
   if (--client.requests > 0) return std::nullopt;

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <queue>
 #include <span>
 #include <vector>
 
 #include "sim/time.h"
+#include "sim/timed_queue.h"
 
 namespace haichi::sim {
 
@@ -45,7 +45,7 @@ class Storage {
   bool idle(int rank) const { return clients_[size_t(rank)].transfers.empty(); }
 
   bool has_event() const { return !events_.empty(); }
-  Time next_time() const { return events_.top().time; }
+  Time next_time() const { return events_.next().time; }
   /// Handles the event at next_time(): returns the transfer that is complete by it, if one is.
   std::optional<Transfer> handle_event();
 
@@ -57,15 +57,10 @@ class Storage {
   };
   struct Event {
     Time time;
-    uint64_t number;  // of events at the same time the one that was made first is handled first
     Stage stage;
     int32_t rank, server;
     int64_t bytes;
-    Time tail;                                  // when the last byte is where the first one is now
-    bool operator<(const Event& other) const {  // of a priority queue: the latest is the least
-      if (time != other.time) return time > other.time;
-      return number > other.number;
-    }
+    Time tail;  // when the last byte is where the first one is now
   };
   struct Client {
     std::deque<Transfer> transfers;  // the first one is under way
@@ -79,7 +74,6 @@ class Storage {
   };
 
   void make_requests(const Transfer& transfer);
-  void push(Event event);
   Time move_by(Client& client, Time first, Time tail, int64_t bytes) const;
   void serve(const Event& event);
 
@@ -90,8 +84,7 @@ class Storage {
   StoragePorts ports_;
   std::vector<Server> servers_;
   std::vector<Client> clients_;  // by rank
-  std::priority_queue<Event> events_;
-  uint64_t made_ = 0;
+  TimedQueue<Event> events_;
 };
 
 }  // namespace haichi::sim
