@@ -6,26 +6,9 @@
 
 #include <algorithm>
 
+#include "placement/host.h"
+
 namespace haichi::numaio {
-namespace {
-
-// Processors that the calling thread may run on.
-std::vector<int> allowed_processors() {
-  std::vector<int> found;
-  for (int most = 1024; most <= 1 << 16; most *= 2) {
-    cpu_set_t* const set = CPU_ALLOC(size_t(most));
-    const size_t bytes = CPU_ALLOC_SIZE(size_t(most));
-    const bool told = set != nullptr && sched_getaffinity(0, bytes, set) == 0;
-    for (int cpu = 0; told && cpu < most; ++cpu)
-      if (CPU_ISSET_S(size_t(cpu), bytes, set)) found.push_back(cpu);
-    CPU_FREE(set);
-    if (told) break;
-  }
-  if (found.empty()) found.push_back(0);
-  return found;
-}
-
-}  // namespace
 
 int HostNodes::processors() const {
   int sum = 0;
@@ -45,7 +28,9 @@ HostNodes this_hosts_nodes() {
   const int nodes = known ? std::clamp(numa_max_node() + 1, 1, machine::kMostNumaNodes) : 1;
   made.cpus.resize(size_t(nodes));
   made.memory.assign(size_t(nodes), !known);
-  for (const int cpu : allowed_processors()) {
+  std::vector<int> allowed = placement::allowed_cores();
+  if (allowed.empty()) allowed.push_back(0);
+  for (const int cpu : allowed) {
     const int node = known ? numa_node_of_cpu(cpu) : 0;
     made.cpus[size_t(node >= 0 && node < nodes ? node : 0)].push_back(cpu);
   }

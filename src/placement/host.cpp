@@ -24,23 +24,6 @@ uint64_t fnv1a(std::string_view text, uint64_t hash) {
   return hash;
 }
 
-// sched_getaffinity with a set as large as the kernel asks for; empty if it fails.
-struct CpuSetFree {
-  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
-};
-using CpuSet = std::unique_ptr<cpu_set_t, CpuSetFree>;
-
-CpuSet affinity(int& size) {
-  for (size = 1024; size <= kMostCores; size *= 2) {
-    CpuSet set(CPU_ALLOC(size_t(size)));
-    if (!set) break;
-    CPU_ZERO_S(CPU_ALLOC_SIZE(size_t(size)), set.get());
-    if (sched_getaffinity(0, CPU_ALLOC_SIZE(size_t(size)), set.get()) == 0) return set;
-    if (errno != EINVAL) break;  // EINVAL: the kernel's set is larger
-  }
-  return nullptr;
-}
-
 // Empty where it can't be read.
 std::string boot_id() {
   return read_file("/proc/sys/kernel/random/boot_id").value_or(std::string());
@@ -97,16 +80,35 @@ int numa_node_of(int core, const std::string& cpus) {
   return -1;
 }
 
+std::vector<int> allowed_cores() {
+  struct Free {
+    void operator()(cpu_set_t* set) const { CPU_FREE(set); }
+  };
+  std::vector<int> found;
+  // As large a set as the kernel asks for: EINVAL says that its own is larger.
+  for (int size = 1024; size <= kMostCores; size *= 2) {
+    const size_t bytes = CPU_ALLOC_SIZE(size_t(size));
+    const std::unique_ptr<cpu_set_t, Free> set(CPU_ALLOC(size_t(size)));
+    if (!set) break;
+    CPU_ZERO_S(bytes, set.get());
+    if (sched_getaffinity(0, bytes, set.get()) != 0) {
+      if (errno != EINVAL) break;
+      continue;
+    }
+    for (int core = 0; core < size; ++core)
+      if (CPU_ISSET_S(size_t(core), bytes, set.get())) found.push_back(core);
+    break;
+  }
+  return found;
+}
+
 RankPlace this_place() {
   RankPlace place;
-  int size = 0;
-  const CpuSet set = affinity(size);
-  if (!set) return place;
-  const size_t bytes = CPU_ALLOC_SIZE(size_t(size));
-  place.cores = CPU_COUNT_S(bytes, set.get());
-  for (int core = 0; core < size && place.core < 0; ++core)
-    if (CPU_ISSET_S(size_t(core), bytes, set.get())) place.core = core;
-  if (place.core >= 0) place.numa_node = numa_node_of(place.core);
+  const std::vector<int> cores = allowed_cores();
+  if (cores.empty()) return place;
+  place.cores = int(cores.size());
+  place.core = cores.front();
+  place.numa_node = numa_node_of(place.core);
   return place;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "placement/placement.h"
 
@@ -36,9 +37,13 @@ std::string processor_model();
 /// Slurm's topology plugin tells each task (SLURM_TOPOLOGY_ADDR). Empty if neither is set.
 std::string this_address();
 
-/// Cores this process may run on and the NUMA node of the first of them, from sched_getaffinity(2)
-/// and /sys. A core is what the kernel schedules on: a hardware thread, by the kernel's number.
-/// What cannot be found out is left as not known.
+/// Cores that the calling thread may run on, from sched_getaffinity(2), by the kernel's numbers in
+/// ascending order; none where that cannot be found out.
+std::vector<int> allowed_cores();
+
+/// How many of those there are, the first one and its NUMA node, from /sys. A core is what the
+/// kernel schedules on: a hardware thread, by the kernel's number. What cannot be found out is left
+/// as not known.
 RankPlace this_place();
 
 /// NUMA node of a core, or -1; `cpus` is the kernel's folder with one folder per core.
