@@ -11,11 +11,10 @@ collective algorithms too. The programs are in bench/smpi/programs.c: paper 001'
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypedDict
 
@@ -26,11 +25,12 @@ from rich.table import Table
 from haichi import mpi, paths, programs
 from haichi.figures import record
 from haichi.figures.command import INVALID, choose, keep, one_line, progress_on_errors
+from haichi.figures.smpi import FLOPS, Cluster
 from haichi.record import smpi_trace
 
 SCHEMA = "haichi.predict-smpi/1"
 PROGRAM = "smpi-programs"
-PORT, LATENCY, FLOPS = "12.3GBps", "1350ns", 1e10
+PORT, LATENCY = "12.3GBps", "1350ns"
 EAGER = 65536  # bytes from which SMPI's sends wait for their receivers
 PATIENCE_S = 900
 MOST_ERROR = {"trans7-send": 0.01, "trans7-put": 0.01}  # of the others OTHERS
@@ -133,38 +133,15 @@ class Simulated:
     """A machine of 64 nodes that SimGrid simulates."""
 
     def __init__(self, folder: Path, *, cross_traffic: bool) -> None:
-        found = shutil.which("smpirun")
-        if found is None:
-            raise mpi.Missing("no smpirun: apt install libsimgrid-dev, then ./haichi build")
         self.folder = folder
-        (folder / "platform.xml").write_text(
-            "<?xml version='1.0'?>\n"
-            '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-            '<platform version="4.1">\n'
-            f'  <cluster id="cluster" prefix="node" suffix="" radical="0-63" speed="{FLOPS}f"\n'
-            f'           bw="{PORT}" lat="{LATENCY}" sharing_policy="SPLITDUPLEX"/>\n'
-            "</platform>\n"
-        )
-        (folder / "hosts").write_text("".join(f"node{number}\n" for number in range(64)))
-        self._smpirun = Path(found)
-        self._options = [
-            *("--cfg=smpi/simulate-computation:no", f"--cfg=smpi/host-speed:{FLOPS}f"),
-            *(f"--cfg=smpi/{name}-thresh:{EAGER}" for name in ("async-small", "send-is-detached")),
-            f"--cfg=network/crosstraffic:{int(cross_traffic)}",
-            "--log=root.thres:critical",
-        ]
+        across = f"--cfg=network/crosstraffic:{int(cross_traffic)}"
+        self._cluster = Cluster(64, PORT, LATENCY, EAGER, options=(across,))
 
     def run(self, ranks: int, *words: str, trace: Path | None = None) -> list[str]:
         """The lines that the program prints; leaves a trace of its calls there."""
-        traced = ["-trace-ti", f"--cfg=tracing/filename:{trace}"] if trace else []
-        place = ["-platform", str(self.folder / "platform.xml")]
-        place += ["-hostfile", str(self.folder / "hosts")]
-        program = programs.built(paths.program(PROGRAM))
-        return programs.output(
-            self._smpirun,
-            *("-np", str(ranks), *place, *self._options, *traced, str(program), *words),
-            timeout=PATIENCE_S,
-        ).splitlines()
+        traced = ("-trace-ti", f"--cfg=tracing/filename:{trace}") if trace else ()
+        cluster = replace(self._cluster, options=(*self._cluster.options, *traced))
+        return cluster.run(self.folder, PROGRAM, ranks, words, timeout=PATIENCE_S).splitlines()
 
     def profile(self, jobs: Sequence[int], file: Path) -> None:
         """Measures messages between two nodes, and collective calls of so many ranks."""

@@ -12,20 +12,20 @@ from __future__ import annotations
 import csv
 import json
 import math
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from haichi import mpi, paths, programs
 from haichi.figures import record, truth
 from haichi.figures.command import choose, keep, one_line, progress_on_errors
 from haichi.figures.simulated import simulated
+from haichi.figures.smpi import Cluster
 
 SCHEMA = "haichi.validate/1"
 RECORDED = Path(__file__).with_name("validation.csv")
@@ -42,8 +42,13 @@ SETTINGS = {
 # Nothing takes time but links, 1 GB/s and 500 ns each. One nanosecond a send says which is first.
 PLAIN = {"copy_gbs": 1e9, "send_ns": 1.0, "receive_ns": 0.0, "match_ns": 0.0}
 EAGER = 100_000_000
+# Links as they are.
+AS_THEY_ARE = (
+    *("--cfg=network/model:CM02", "--cfg=network/crosstraffic:0", "--cfg=network/weight-S:0"),
+    *("--cfg=network/latency-factor:1", "--cfg=network/bandwidth-factor:1"),
+)
 # A crossbar has a link at either end of a message; a torus has none but those between nodes.
-SIMGRID = {"crossbar": "", "torus:4x4": ' topology="TORUS" topo_parameters="4,4"'}
+SIMGRID = {"crossbar": "", "torus:4x4": 'topology="TORUS" topo_parameters="4,4"'}
 OURS = {
     "crossbar": {"out_gbs": 1.0, "in_gbs": 1.0, "latency_ns": 1000.0},
     "torus:4x4": {"out_gbs": 1e9, "in_gbs": 1e9, "latency_ns": 0.0, "link_gbs": 1.0}
@@ -138,57 +143,20 @@ def _recorded(row: dict[str, str]) -> Compared:
 def _by_smpi(
     folder: Path, algorithms: Sequence[str], progress: Callable[[str], None]
 ) -> list[Compared]:
-    smpirun = shutil.which("smpirun")
-    if smpirun is None:
-        raise mpi.Missing("no smpirun: apt install libsimgrid-dev, then ./haichi build")
-    program = programs.built(paths.program(PROGRAM))
-    (folder / "hosts").write_text("".join(f"node{number}\n" for number in range(RANKS)))
     rows = []
-    for network, words in SIMGRID.items():
-        platform = folder / f"{network.split(':')[0]}.xml"
-        platform.write_text(
-            "<?xml version='1.0'?>\n"
-            '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-            '<platform version="4.1">\n'
-            f'  <cluster id="cluster" prefix="node" suffix="" radical="0-{RANKS - 1}"'
-            f' speed="10Gf" bw="1GBps" lat="500ns"{words} sharing_policy="SPLITDUPLEX"/>\n'
-            "</platform>\n"
-        )
-        place = ["-platform", str(platform), "-hostfile", str(folder / "hosts")]
-        for eager, name in ((EAGER, "eager"), (0, "rendezvous")):
-            # Links as they are, and no time for what the processor does.
-            options = [
-                *("--cfg=smpi/simulate-computation:no", "--cfg=smpi/host-speed:10Gf"),
-                *("--cfg=network/model:CM02", "--cfg=network/crosstraffic:0"),
-                *("--cfg=network/weight-S:0", "--cfg=network/latency-factor:1"),
-                *("--cfg=network/bandwidth-factor:1", "--log=root.thres:critical"),
-                *(
-                    f"--cfg=smpi/{each}-thresh:{eager}"
-                    for each in ("async-small", "send-is-detached")
-                ),
-            ]
-            # There both sides know at once of a rendezvous.
-            ours = {**PLAIN, **OURS[network], "eager_bytes": eager, "rendezvous_words": 0}
-            for algorithm in algorithms:
-                for size in BYTES:
-                    progress(f"{network}, {name}, {algorithm}, {size} B")
-                    out = programs.output(
-                        Path(smpirun),
-                        *("-np", str(RANKS), *place, *options, str(program), algorithm, str(size)),
-                        timeout=PATIENCE_S,
-                    )
-                    words_of_ours = ["alltoall", "--nodes", str(RANKS), "--bytes", str(size)]
-                    words_of_ours += ["--set", f"network={network}"]
-                    times = simulated(words_of_ours, ours, [algorithm], timeout=PATIENCE_S)
-                    rows.append(
-                        Compared(
-                            "smpi",
-                            f"{network}, {name}",
-                            f"{algorithm}, {size} B",
-                            float(json.loads(out)["seconds"]),
-                            times[algorithm],
-                        )
-                    )
+    protocols = {"eager": EAGER, "rendezvous": 0}
+    for network, name, algorithm, size in product(SIMGRID, protocols, algorithms, BYTES):
+        progress(f"{network}, {name}, {algorithm}, {size} B")
+        eager = protocols[name]
+        cluster = Cluster(RANKS, "1GBps", "500ns", eager, SIMGRID[network], AS_THEY_ARE)
+        out = cluster.run(folder, PROGRAM, RANKS, [algorithm, str(size)], timeout=PATIENCE_S)
+        words = ["alltoall", "--nodes", str(RANKS), "--bytes", str(size)]
+        words += ["--set", f"network={network}"]
+        # There both sides know at once of a rendezvous.
+        machine = {**PLAIN, **OURS[network], "eager_bytes": eager, "rendezvous_words": 0}
+        ours = simulated(words, machine, [algorithm], timeout=PATIENCE_S)[algorithm]
+        theirs = float(json.loads(out)["seconds"])
+        rows.append(Compared("smpi", f"{network}, {name}", f"{algorithm}, {size} B", theirs, ours))
     return rows
 
 
