@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -144,19 +144,15 @@ class Pretended:
         pairs(record, self.after, hosts if self.obeys else ("n0", "n0", "n1", "n1"))
 
 
-def found_at(folder: Path) -> FoundProfile | None:
+def found_at(folder: Path) -> Callable[[Record], FoundProfile]:
     path = profile(folder)
-
-    def of(record: Record) -> FoundProfile | None:
-        return profile_for(record, path)
-
-    return of  # type: ignore[return-value]
+    return lambda record: profile_for(record, path)
 
 
 @needs_solver
 def test_predicted_and_measured_stand_side_by_side(tmp_path: Path) -> None:
     start = Pretended(0.066)
-    found = check(start, found_at(tmp_path), tmp_path, 3, lambda _: None)  # type: ignore[arg-type]
+    found = check(start, found_at(tmp_path), tmp_path, 3, lambda _: None)
     # Who comes first changes from turn to turn.
     assert start.starts == ["here", "here", "there", "there", "here", "here", "there"]
     assert found.measured == {AS_IT_IS: [1.32] * 3, ADVISED: [0.066] * 3}
@@ -172,10 +168,10 @@ def test_predicted_and_measured_stand_side_by_side(tmp_path: Path) -> None:
 
 @needs_solver
 def test_a_gain_that_did_not_come_is_told(tmp_path: Path) -> None:
-    found = check(Pretended(1.2), found_at(tmp_path), tmp_path, 2, lambda _: None)  # type: ignore[arg-type]
+    found = check(Pretended(1.2), found_at(tmp_path), tmp_path, 2, lambda _: None)
     assert found.verdict is Verdict.APART
     stubborn = Pretended(1.32, obeys=False)
-    found = check(stubborn, found_at(tmp_path), tmp_path, 1, lambda _: None)  # type: ignore[arg-type]
+    found = check(stubborn, found_at(tmp_path), tmp_path, 1, lambda _: None)
     assert "rank 1 was started on n0, and belongs on n1" in found.elsewhere
 
 

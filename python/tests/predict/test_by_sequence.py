@@ -18,7 +18,7 @@ from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval
 from haichi.predict.stated import APART, MODEL, Base, misses, stated, too_wide
 from haichi.schema import schema_file
-from test_predict import SIGNATURE, line, machine
+from test_predict import SIGNATURE, line, machine, of_costs
 from typer.testing import CliRunner
 
 TIMES, SIZE, COMPUTE = 100, 1000, 1e-3
@@ -72,11 +72,6 @@ def one_way(tmp_path: Path, answers: bool = False) -> Path:
         recorded.sequence(1, back, loop),
         recorded.end(2),
     )
-
-
-def of_costs(made: dict[str, Any]) -> tuple[float, float]:
-    """A program's interval without what is allowed for launches, of which the profile has one."""
-    return made["program_s"]["low"] / (1 - APART), made["program_s"]["high"] / (1 + APART)
 
 
 @pytest.mark.parametrize(
