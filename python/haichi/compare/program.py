@@ -21,7 +21,7 @@ from haichi.figures import record
 from haichi.report import html
 from haichi.report.findings import findings
 from haichi.report.load import ReportError, load
-from haichi.report.output import write_text
+from haichi.report.output import say, write_text
 from haichi.report.summary import Run, summarize
 from haichi.report.units import format_bytes, format_seconds, plural
 
@@ -53,7 +53,7 @@ def compare_ways(command: Sequence[str], repetitions: int, out: Path, timeout: f
         raise typer.Exit(FAILED) from None
     _print(console, command, runs)
     for finding in findings(shown[0].report, shown[0].facts):  # of the program as it is
-        console.print(f"- {finding}", markup=False, soft_wrap=True)
+        say(console, f"- {finding}")
     console.print(f"both beside each other, and why:  {page}")
 
 
@@ -90,7 +90,7 @@ def _page(runs: dict[str, Runs], out: Path) -> tuple[list[Run], Path]:
 def _print(console: Console, command: Sequence[str], runs: dict[str, Runs]) -> None:
     stock, haichi = runs[STOCK], runs[HAICHI]
     console.print(f"\n[bold]{headline(stock, haichi)}[/bold]")
-    console.print(shlex.join(command), markup=False, soft_wrap=True)
+    say(console, shlex.join(command))
     first = stock.reports[0]
     console.print(
         f"{plural(first.program.ranks, 'rank')} on "

@@ -18,6 +18,7 @@ from haichi.figures.command import (
     one_line,
     progress_on_errors,
 )
+from haichi.report.output import say
 
 
 def command(
@@ -76,7 +77,7 @@ def command(
         )
         if show_list:
             for row in never_slower.rows_of(asked):
-                console.print(f"{row.title}: {row.pattern}", markup=False, soft_wrap=True)
+                say(console, f"{row.title}: {row.pattern}")
             return
         measurement, rows = never_slower.measure(asked, progress_on_errors())
     never_slower.show(console, measurement, rows, asked)
