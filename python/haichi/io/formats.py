@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -99,9 +100,7 @@ def _tensor(entry: dict[str, object]) -> tuple[np.dtype[Scalar], tuple[int, ...]
     if not isinstance(shape, list) or not isinstance(offsets, list):
         raise TypeError("shape and data_offsets are lists")
     extents, (begin, end) = tuple(int(each) for each in shape), (int(each) for each in offsets)
-    count = 1
-    for each in extents:
-        count *= each
+    count = math.prod(extents)
     if begin < 0 or any(each < 0 for each in extents) or end - begin != count * dtype.itemsize:
         raise ValueError(f"{end - begin} bytes for a tensor of {count} x {dtype.itemsize}")
     return dtype, extents, begin, end
