@@ -146,7 +146,7 @@ def write(file: File, buffer: Memory, offset: int = 0) -> Future[int]:
 
 def _write_parts(files: Sequence[File], data: Bytes) -> int:
     page = os.sysconf("SC_PAGESIZE")
-    step = -(-data.nbytes // max(len(files), 1) // page) * page
+    step = -(-data.nbytes // len(files) // page) * page
     parts = (library.Part * len(files))()
     with ExitStack() as stack:
         for number, file in enumerate(files):
@@ -160,5 +160,11 @@ def _write_parts(files: Sequence[File], data: Bytes) -> int:
 
 def write_parts(files: Sequence[File], buffer: Memory) -> Future[int]:
     """Writes the buffer in parts of equal size, whole pages, one to the beginning of each file, all
-    at the same time; the bytes written. read() of the files one after the other gives them back."""
+    at the same time; the bytes written. read() of the files one after the other gives them back.
+
+    Raises:
+        ValueError: the buffer is not in one piece, or there is no file to write it to.
+    """
+    if not files:
+        raise ValueError("write_parts: no file is named")
     return _behind().submit(_write_parts, files, _bytes_of(buffer, writable=False))

@@ -114,6 +114,11 @@ def test_parts_together_are_the_whole(tmp_path: Path, data: np.ndarray, number: 
     assert together == data.tobytes()
 
 
+def test_parts_of_no_file_are_refused(data: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="no file is named"):
+        io.write_parts([], data)
+
+
 @pytest.mark.parametrize("of", [1, 3, 8])
 def test_turns_read_the_same(file: Path, data: np.ndarray, of: int) -> None:
     for number in range(of):
