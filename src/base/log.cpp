@@ -14,6 +14,12 @@ constinit char g_prefix[64] = "haichi";
 
 }  // namespace
 
+LogLevel log_level(std::string_view word) {
+  if (word == "error") return LogLevel::error;
+  if (word == "info") return LogLevel::info;
+  return word == "debug" ? LogLevel::debug : LogLevel::warn;
+}
+
 void set_log(LogLevel level, std::string_view prefix) {
   g_level = level;
   const size_t n = prefix.size() < sizeof g_prefix - 1 ? prefix.size() : sizeof g_prefix - 1;

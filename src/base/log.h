@@ -12,6 +12,8 @@ namespace haichi {
 
 enum class LogLevel { error, warn, info, debug };
 
+/// The level that a word of HAICHI_LOG names; warn for any other.
+LogLevel log_level(std::string_view word);
 /// Sets the level below which messages are dropped, and the text put before each of them.
 void set_log(LogLevel level, std::string_view prefix);
 bool log_enabled(LogLevel level);

@@ -31,13 +31,6 @@ Status check_placement(const std::string& path, int ranks) {
   return {};
 }
 
-// Takes the words of the setting `log`, which has been checked.
-LogLevel log_level(std::string_view word) {
-  if (word == "error") return LogLevel::error;
-  if (word == "info") return LogLevel::info;
-  return word == "debug" ? LogLevel::debug : LogLevel::warn;
-}
-
 // How long one waits for the others of its node: in all, if it knows how many there are, else for
 // the next one.
 constexpr int kOthersCome_ms = 2000, kAnotherComes_ms = 300;

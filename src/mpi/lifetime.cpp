@@ -73,13 +73,6 @@ Settings spread(std::string_view text) {
   return settings;
 }
 
-LogLevel level_of(std::string_view name) {
-  if (name == "error") return LogLevel::error;
-  if (name == "info") return LogLevel::info;
-  if (name == "debug") return LogLevel::debug;
-  return LogLevel::warn;
-}
-
 }  // namespace
 
 void start_runtime() {
@@ -100,7 +93,7 @@ void start_runtime() {
     if (!share(shared)) return;
     settings = spread(shared);
   }
-  set_log(level_of(settings.text("log")), fmt::format("haichi: rank {}", rank));
+  set_log(log_level(settings.text("log")), fmt::format("haichi: rank {}", rank));
   if (!world) {
     // A placement that the user gave and that does not fit is the user's error, and would silently
     // change what is measured; anything else is ours, and the program goes on without us.

@@ -10,11 +10,7 @@ int main(int argc, char** argv) {
   using namespace haichi::gasfs::run;
   if (sodium_init() < 0) return kFailed;
   const char* asked = std::getenv("HAICHI_LOG");
-  const std::string_view level = asked ? asked : "warn";
-  haichi::set_log(level == "debug"  ? haichi::LogLevel::debug
-                  : level == "info" ? haichi::LogLevel::info
-                                    : haichi::LogLevel::warn,
-                  "haichi gasfs");
+  haichi::set_log(haichi::log_level(asked ? asked : ""), "haichi gasfs");
   CLI::App app("The daemons of the gather file system; haichi gasfs starts them.");
   app.require_subcommand(1);
   int code = 0;
