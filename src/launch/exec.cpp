@@ -131,4 +131,13 @@ int become(const std::string& path, std::vector<std::string> words, Environment&
   return refuse(kNotExecutable, fmt::format("cannot execute {}: {}", path, strerror(errno)));
 }
 
+int become_beside(std::string_view name, std::string_view needs, Invocation invocation) {
+  const std::string path = fmt::format("{}/{}", invocation.bin, name);
+  if (access(path.c_str(), X_OK) != 0)
+    return refuse(kUnavailable,
+                  fmt::format("{} is not there; `./haichi build` makes it{}", path, needs));
+  invocation.words.insert(invocation.words.begin(), path);
+  return become(path, std::move(invocation.words), invocation.environment);
+}
+
 }  // namespace haichi::launch

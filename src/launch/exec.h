@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,7 +13,7 @@
 namespace haichi::launch {
 
 /// Prints `haichi: error: <text>` and returns `code`. Of the ranks of a job on one node the first
-/// one says it for all that would say the same, and waits for these a moment.
+/// one says it for all that would say the same, waits for these a moment, and they for it.
 int refuse(ExitCode code, const std::string& text);
 
 /// Reads haichi.toml and the assignments of --set, and puts what they say into the environment.
@@ -24,5 +25,9 @@ Result<Settings> apply_settings(const Job& job, const std::vector<std::string>& 
 /// Becomes the program at `path` with `words` as its arguments (argv[0] first); returns an exit
 /// code only if that fails.
 int become(const std::string& path, std::vector<std::string> words, Environment& environment);
+
+/// Becomes the program `name` that is installed beside this one, with the words as its arguments.
+/// Where it is not, it says that `./haichi build` makes it, with what `needs` has (", with ...").
+int become_beside(std::string_view name, std::string_view needs, Invocation invocation);
 
 }  // namespace haichi::launch

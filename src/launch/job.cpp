@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/rank_variables.h"
+
 namespace haichi::launch {
 namespace {
 
@@ -49,7 +51,7 @@ Job job_from(const Environment& environment) {
     }
   }
   job.ranks = number(environment, {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
-  job.rank = number(environment, {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"});
+  job.rank = number(environment, kRankVariables);
   job.ranks_here = number(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
   return job;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/rank_variables.h"
 #include "generated/build_mark.h"
 #include "mpi/library_version.h"
 
@@ -23,7 +24,7 @@ int find_shim(dl_phdr_info* object, size_t, void* data) {
 
 /// As launchers say it; where none does, this process stands for itself.
 bool is_first_rank() {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+  for (const char* const name : kRankVariables)
     if (const char* const rank = getenv(name)) return strcmp(rank, "0") == 0;
   return true;
 }

@@ -44,7 +44,7 @@ void CreditedLinks::go_on(uint32_t at) {
   if (next < 0) return serve(at, first, -1);
   const int next_lane = network_.lane(int(at) % lanes_each_, link, next);
   const auto ahead = uint32_t(next * lanes_each_ + next_lane);
-  if (has_room(lanes_[ahead], size_of(first.packet))) return serve(at, first, int(ahead));
+  if (has_room(lanes_[ahead], first.packet.size(word_))) return serve(at, first, int(ahead));
   lane.waits = true;
   lanes_[ahead].waiters.push_back(at);
 }
@@ -54,7 +54,7 @@ void CreditedLinks::serve(uint32_t at, const Waiting& first, int next) {
   const Waiting moving = first;
   const int link = link_of(at);
   const Link& shape = network_.links()[size_t(link)];
-  const int64_t bytes = size_of(moving.packet);
+  const int64_t bytes = moving.packet.size(word_);
   const Time end = std::max(clock_.now() + transfer_time(bytes, shape.gbs), moving.tail);
   free_[size_t(link)] = end;
   lanes_[at].queue.pop_front();
@@ -83,7 +83,7 @@ void CreditedLinks::give_room(uint32_t at, int64_t bytes) {
   lanes_[at].taken -= bytes;
   while (!lanes_[at].waiters.empty()) {
     const uint32_t waiter = lanes_[at].waiters.front();
-    if (!has_room(lanes_[at], size_of(lanes_[waiter].queue.front().packet))) return;
+    if (!has_room(lanes_[at], lanes_[waiter].queue.front().packet.size(word_))) return;
     lanes_[at].waiters.pop_front();
     lanes_[waiter].waits = false;
     go_on(waiter);

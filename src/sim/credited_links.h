@@ -63,7 +63,6 @@ class CreditedLinks {
   };
 
   int link_of(uint32_t lane) const { return int(lane) / lanes_each_; }
-  int64_t size_of(const Packet& packet) const { return packet.has_bytes() ? packet.bytes : word_; }
   bool has_room(const Lane& lane, int64_t bytes) const {
     return lane.taken == 0 || bytes <= buffer_ - lane.taken;
   }

@@ -30,7 +30,10 @@ struct Packet {
   uint16_t way = 0;    ///< which of the network's ways it goes (sim/network.h)
 
   bool goes_back() const { return kind == Kind::grant || kind == Kind::done; }
-  bool has_bytes() const { return kind == Kind::eager || kind == Kind::data; }
+  /// Bytes that it has on its way, where a word has so many.
+  int64_t size(int64_t word) const {
+    return kind == Kind::eager || kind == Kind::data ? bytes : word;
+  }
   /// The ranks that it travels from and to.
   int from() const { return goes_back() ? target : source; }
   int to() const { return goes_back() ? source : target; }

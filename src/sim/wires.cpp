@@ -47,7 +47,7 @@ std::optional<Packet> Wires::act(int link) {
     note_arrival(packet);
     return packet;
   }
-  const Time crossing = transfer_time(size_of(packet), network_.links()[size_t(link)].gbs);
+  const Time crossing = transfer_time(packet.size(word_), network_.links()[size_t(link)].gbs);
   cross(next, packet, clock_.now() + crossing);
   return std::nullopt;
 }
@@ -71,7 +71,7 @@ Time Wires::cross(int link, Packet packet, Time tail) {
   Time& free = free_[size_t(link)];
   const Link& shape = network_.links()[size_t(link)];
   const Time begin = std::max(clock_.now(), free);
-  free = std::max(begin + transfer_time(size_of(packet), shape.gbs), tail);
+  free = std::max(begin + transfer_time(packet.size(word_), shape.gbs), tail);
   const bool last = network_.next(link, placement_.node_of(packet.to()), packet.way) < 0;
   packet.time = (last ? free : begin) + shape.latency;
   queue.push_back(packet);
@@ -101,7 +101,7 @@ void Wires::note_under_way(const Packet& packet, int sign) {
   for (int link = network_.port_out(placement_.node_of(packet.from())); link >= 0;
        link = network_.next(link, to, packet.way))
     under_way_[size_t(link)] +=
-        sign * transfer_time(size_of(packet), network_.links()[size_t(link)].gbs);
+        sign * transfer_time(packet.size(word_), network_.links()[size_t(link)].gbs);
 }
 
 void Wires::note_arrival(const Packet& packet) {

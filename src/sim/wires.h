@@ -56,7 +56,6 @@ class Wires : private Network::Congestion {
   uint16_t way_for(const Packet& packet);
   void note_under_way(const Packet& packet, int sign);
   void note_arrival(const Packet& packet);
-  int64_t size_of(const Packet& packet) const { return packet.has_bytes() ? packet.bytes : word_; }
   Time cross(int link, Packet packet, Time tail);
   Time ask(int link, Packet packet);
   std::optional<Packet> act_credited();
