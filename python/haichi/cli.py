@@ -147,7 +147,7 @@ def run(
     with one_line():
         room = numbers(ppn)
         here, which_mpi = lab.Lab.load(name), mpi.find(which)
-        variables = dict(split(text) for text in env or [])
+        variables = dict(map(lab.variable, env or ()))
         preload = mpi.yield_preload(which_mpi, yields)
         if own := variables.get("LD_PRELOAD"):
             preload.insert(0, own)
@@ -195,14 +195,6 @@ def numbers(text: str) -> list[int]:
         raise lab.LabError(
             f"--ppn {text}: use a number, or one for each node, as 1,3,5,7"
         ) from None
-
-
-def split(text: str) -> tuple[str, str]:
-    """NAME=value as a pair."""
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise lab.LabError(f"--env {text}: use NAME=VALUE")
-    return name, value
 
 
 @lab_app.command("exec", context_settings={"allow_interspersed_args": False})

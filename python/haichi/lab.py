@@ -46,6 +46,18 @@ class LabError(Exception):
     """Why a lab cannot be made or used, in one line: what, where, what to do."""
 
 
+def variable(text: str) -> tuple[str, str]:
+    """An environment variable, NAME=VALUE, as a pair.
+
+    Raises:
+        LabError: it is something else.
+    """
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise LabError(f"--env {text}: use NAME=VALUE")
+    return name, value
+
+
 @dataclass(frozen=True)
 class Keeper:
     """The process that holds a node's namespaces. `start` tells it from a later one of its pid."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import mpis
 import pytest
 from haichi.fit.model import Profile
+from split_io import NUMAIO, needs
 
 USAGE, BAD_INPUT = 64, 78
 SHORT = ["--seconds", "0.001", "--mebibytes", "2"]
@@ -17,8 +18,7 @@ SHORT = ["--seconds", "0.001", "--mebibytes", "2"]
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    if not (mpis.BUILD / "bin" / "haichi-numaio").exists():
-        pytest.skip("no haichi-numaio in this build: no libnuma when it was made")
+    needs(NUMAIO)
 
 
 def measure(*words: str | Path) -> tuple[int, str, str]:
@@ -80,7 +80,7 @@ def test_plans_use_a_profile(tmp_path: Path) -> None:
     for most in (30, 60):
         profile["numa"]["memory_gbs"] = [most]
         file.write_text(json.dumps(profile))
-        bench = [mpis.BUILD / "bin" / "haichi-numaio", "bench", tmp_path, "--only", "read"]
+        bench = [NUMAIO, "bench", tmp_path, "--only", "read"]
         words = [*bench, "--size", "64m", "--rounds", "1", "--patience", "0"]
         env = {**os.environ, "HAICHI_MACHINE": str(file)}
         done = mpis.run_bounded(words, timeout=60, env=env)

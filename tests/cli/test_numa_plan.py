@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import mpis
 import numpy as np
 import pytest
+from split_io import NUMAIO, needs
 
 FOLLOWS = -1
-PROGRAM = mpis.BUILD / "bin" / "haichi-numaio"
 CASES, MOST_NODES = 300, 16
 WITHIN = 1.03
 GIGA = 1e9
@@ -139,15 +139,14 @@ def seconds_of(numa: dict[str, object], kinds: Loads, shares: list[list[float]])
 
 def answers(questions: list[dict[str, object]]) -> list[dict[str, object]]:
     text = "".join(json.dumps(each) + "\n" for each in questions)
-    done = mpis.run_bounded([PROGRAM, "plan"], stdin=text, timeout=60)
+    done = mpis.run_bounded([NUMAIO, "plan"], stdin=text, timeout=60)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    if not PROGRAM.exists():
-        pytest.skip(f"no {PROGRAM.name} in this build: no libnuma when it was made")
+    needs(NUMAIO)
 
 
 def test_plans_are_within_3_per_cent_of_the_linear_programme() -> None:
@@ -176,6 +175,6 @@ def test_plans_are_within_3_per_cent_of_the_linear_programme() -> None:
     ],
 )
 def test_wrong_questions_are_one_line(line: str, said: str) -> None:
-    done = mpis.run_bounded([PROGRAM, "plan"], stdin=line + "\n", timeout=20)
+    done = mpis.run_bounded([NUMAIO, "plan"], stdin=line + "\n", timeout=20)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (78, "", 1)
     assert said in done.stderr

@@ -7,21 +7,20 @@ from pathlib import Path
 
 import mpis
 import pytest
+from split_io import NUMAIO, needs
 
-PROGRAM = mpis.BUILD / "bin" / "haichi-numaio"
 MIB = 1 << 20
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    if not PROGRAM.exists():
-        pytest.skip(f"no {PROGRAM.name} in this build: no libnuma when it was made")
+    needs(NUMAIO)
 
 
 @pytest.mark.parametrize("processes", [1, 4])
 def test_storage_gives_each_byte_once(tmp_path: Path, processes: int) -> None:
     words = ["--size", "48m", "--rounds", "1", "--processes", str(processes)]
-    done = mpis.run_bounded([PROGRAM, "turns", tmp_path, *words], timeout=60)
+    done = mpis.run_bounded([NUMAIO, "turns", tmp_path, *words], timeout=60)
     assert done.returncode == 0, done.stderr
     rounds = {each["way"]: each for each in map(json.loads, done.stdout.splitlines())}
     assert set(rounds) == {"plain", "turns"}
@@ -35,5 +34,5 @@ def test_storage_gives_each_byte_once(tmp_path: Path, processes: int) -> None:
     [([], 64), (["/", "--size", "x"], 64), (["/nosuch"], 78), (["/", "--processes", "0"], 64)],
 )
 def test_wrong_words_are_one_line(words: list[str], code: int) -> None:
-    done = mpis.run_bounded([PROGRAM, "turns", *words], timeout=20)
+    done = mpis.run_bounded([NUMAIO, "turns", *words], timeout=20)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import mpis
 import pytest
-from mpis import BUILD, HAICHI
+from mpis import HAICHI
+from split_io import NUMAIO, needs
 
 MIB = 1 << 20
 USAGE, BAD_INPUT = 64, 78
@@ -17,8 +18,7 @@ USAGE, BAD_INPUT = 64, 78
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    if not (BUILD / "bin" / "haichi-numaio").exists():
-        pytest.skip("no haichi-numaio in this build: no libnuma when it was made")
+    needs(NUMAIO)
 
 
 def where(*words: str | Path) -> list[dict[str, str]]:

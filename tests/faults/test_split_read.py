@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import mpis
 import numpy as np
 import pytest
+from split_io import compiled
 
-LIBRARY = mpis.BUILD / "lib" / "libhaichi-io.so"
 SIZE = 4 << 20
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The test program, as a user compiles theirs."""
-    compiler = shutil.which("cc")
-    if compiler is None or not LIBRARY.exists():
-        pytest.skip(f"no C compiler, or no {LIBRARY.name} in this build (libnuma-dev)")
-    made = tmp_path_factory.mktemp("split-read") / "split_read"
     source = Path(__file__).with_name("split_read.c")
-    words = [compiler, "-O2", "-Wall", "-Wextra", f"-I{mpis.ROOT / 'include'}", source, "-o", made]
-    linked = [f"-L{LIBRARY.parent}", f"-Wl,-rpath,{LIBRARY.parent}", "-lhaichi-io", "-pthread"]
-    mpis.run_bounded([*words, *linked, *mpis.thread_flags()], timeout=60, check=True)
-    return made
+    return compiled(source, tmp_path_factory.mktemp("split-read"), *mpis.thread_flags())
 
 
 @pytest.mark.parametrize(

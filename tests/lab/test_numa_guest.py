@@ -7,7 +7,6 @@ tests skip.
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import mpis
@@ -17,10 +16,9 @@ from haichi.guest.guest import Outcome
 from haichi.guest.kernel import kernel, missing
 from haichi.guest.machine import machine
 from haichi.lab import LabError
+from split_io import LIBRARY, NUMAIO, compiled, needs
 
-LIBRARY = mpis.BUILD / "lib" / "libhaichi-io.so"
 PLUGIN = mpis.BUILD / "lib" / "libnumatraffic.so"
-NUMAIO = mpis.BUILD / "bin" / "haichi-numaio"
 AWARE = 0.01  # of all bytes, between nodes
 BLOCK = 2 << 20  # of numa_split.c
 PATIENCE = 240  # seconds; some ten on a machine that does nothing else
@@ -30,9 +28,7 @@ PATIENCE = 240  # seconds; some ten on a machine that does nothing else
 def _guest() -> None:
     if absent := missing():
         pytest.skip(absent)
-    for each in (LIBRARY, PLUGIN, NUMAIO):
-        if not each.exists():
-            pytest.skip(f"no {each.name} in this build")
+    needs(LIBRARY, PLUGIN, NUMAIO)
     try:
         kernel()
     except LabError as error:
@@ -41,15 +37,8 @@ def _guest() -> None:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler here")
-    made = tmp_path_factory.mktemp("numa-split") / "numa_split"
     source = Path(__file__).with_name("numa_split.c")
-    words = [compiler, "-O2", "-Wall", "-Wextra", f"-I{mpis.ROOT / 'include'}", source, "-o", made]
-    linked = [f"-L{LIBRARY.parent}", f"-Wl,-rpath,{LIBRARY.parent}", "-lhaichi-io", "-lnuma"]
-    mpis.run_bounded([*words, *linked], timeout=60, check=True)
-    return made
+    return compiled(source, tmp_path_factory.mktemp("numa-split"), "-lnuma")
 
 
 def run(nodes: int, *command: str | Path, traffic: bool = False) -> Outcome:

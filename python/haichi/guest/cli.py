@@ -9,7 +9,7 @@ import typer
 
 from haichi.guest import guest
 from haichi.guest.machine import machine
-from haichi.lab import LabError
+from haichi.lab import LabError, variable
 
 FAILED = 125  # the lab itself, as in `timeout`
 
@@ -41,7 +41,7 @@ def numa(
     the time was over, 125 if the guest could not be made.
     """
     try:
-        variables = dict(_split(text) for text in env or [])
+        variables = dict(map(variable, env or ()))
         done = guest.run(
             machine(nodes, cpus, memory, distances),
             command,
@@ -63,10 +63,3 @@ def numa(
     if done.timed_out:
         sys.stderr.write(f"haichi lab: the guest was ended after {timeout:g} s (--timeout)\n")
     raise typer.Exit(done.status)
-
-
-def _split(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise LabError(f"--env {text}: use NAME=VALUE")
-    return name, value
