@@ -15,6 +15,8 @@
 
 #include <algorithm>
 
+#include "base/descriptor.h"
+
 namespace haichi {
 namespace {
 
@@ -106,23 +108,6 @@ Result<int64_t> read_fully(Os& os, int fd, std::span<std::byte> data, int64_t of
 }
 
 namespace {
-
-/// A descriptor that is closed when it goes.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 /// Nobody can guess it, so nobody can have put a file there; on a system that gives no random
 /// numbers it is only unlikely, and O_EXCL has to do.

@@ -15,6 +15,7 @@
 #include <map>
 #include <thread>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "gasfs/arena/attach.h"
 #include "gasfs/arena/gathering.h"
@@ -30,23 +31,6 @@ constexpr timespec kLinger{0, 5'000'000};
 constexpr timespec kSecondLook{0, 20'000'000};
 constexpr size_t kMostPrograms = 1024;
 constexpr size_t kMostStrangers = 64;  // who are connected and have said nothing yet
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// Sends the answer to a Hello with the arena and the bell.
 bool send_answer(int socket, int arena, int bell) {

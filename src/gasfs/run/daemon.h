@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/result.h"
-#include "gasfs/wire/descriptor.h"
 
 namespace haichi::gasfs::run {
 

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "gasfs/plan/btio.h"
 #include "gasfs/run/commands.h"
 #include "gasfs/run/daemon.h"
-#include "gasfs/wire/descriptor.h"
 
 namespace haichi::gasfs::run {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "gasfs/files/node_files.h"
-#include "gasfs/wire/descriptor.h"
 #include "gasfs/wire/messages.h"
 
 namespace haichi::gasfs {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/result.h"
-#include "gasfs/wire/descriptor.h"
 
 namespace haichi::gasfs {
 

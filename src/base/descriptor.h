@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace haichi::gasfs {
+namespace haichi {
 
 class Descriptor {
  public:
@@ -20,12 +20,13 @@ class Descriptor {
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
   void reset() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    if (fd_ >= 0) ::close(release());
   }
 
  private:
   int fd_ = -1;
 };
 
-}  // namespace haichi::gasfs
+}  // namespace haichi
