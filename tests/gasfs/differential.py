@@ -126,7 +126,13 @@ class Folder:
 
     def sendfile(self, number: int, other: int, size: int) -> Answer:
         fd, target = self.fd(number), self.fd(other)
-        return None if fd == target else os.sendfile(target, fd, None, size)
+        if fd == target or (os.path.sameopenfile(fd, target) and self.apart(fd, target) < size):
+            return None  # of what overlaps the pieces decide that the kernel copies in
+        return os.sendfile(target, fd, None, size)
+
+    def apart(self, fd: int, other: int) -> int:
+        """How far apart the positions of two descriptors are."""
+        return abs(os.lseek(fd, 0, os.SEEK_CUR) - os.lseek(other, 0, os.SEEK_CUR))
 
     def ftruncate(self, number: int, size: int) -> Answer:
         return os.ftruncate(self.fd(number), size)

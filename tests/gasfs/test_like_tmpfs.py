@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import filecmp
-import hashlib
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -15,8 +13,9 @@ from pathlib import Path
 
 import differential
 import pytest
-from faces import mounted, on_tmpfs
-from mpis import ROOT, run_bounded
+from alike import leaves_alike, tools
+from faces import mounted
+from mpis import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -24,20 +23,6 @@ def whole() -> Iterator[Path]:
     """One mount for all tests of this file."""
     with mounted() as mount:
         yield mount.folder
-
-
-@pytest.fixture
-def mount(whole: Path) -> Iterator[Path]:
-    """The mount, empty."""
-    yield whole
-    differential.empty(whole)
-
-
-@pytest.fixture
-def tmpfs() -> Iterator[Path]:
-    """A folder on tmpfs."""
-    with on_tmpfs() as folder:
-        yield folder
 
 
 @pytest.mark.parametrize("processes", [1, 3])
@@ -78,40 +63,9 @@ def test_records_of_processes_at_once_are_all_there(mount: Path) -> None:
     assert path.read_bytes() == b"".join(bytes([65 + i % 4]) * 40 for i in range(2400))
 
 
-def tools() -> dict[str, str]:
-    """The scripts of tools.txt by name."""
-    text = (ROOT / "tests/gasfs/tools.txt").read_text()
-    parts = re.split(r"^== (\w+)\n", text, flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def told(folder: Path) -> dict[str, object]:
-    """All that is in a folder: kind, permissions, links, content."""
-    found: dict[str, object] = {}
-    for path in sorted(folder.rglob("*")):
-        about = path.lstat()
-        what: object = None
-        if path.is_symlink():
-            what = os.readlink(path)
-        elif path.is_file():
-            what = about.st_size, about.st_nlink, hashlib.sha256(path.read_bytes()).hexdigest()
-        found[str(path.relative_to(folder))] = (oct(about.st_mode), what)
-    return found
-
-
 @pytest.mark.parametrize("tool", tools())
 def test_tools_leave_what_they_leave_on_tmpfs(mount: Path, tmpfs: Path, tool: str) -> None:
-    trees = []
-    for place in (mount / "work", tmpfs / "work"):
-        place.mkdir()
-        shutil.copytree(ROOT / "src/gasfs", place / "tree")
-        (place / "numbers").write_text("".join(f"{i}\n" for i in range(50000)))
-        done = run_bounded(["bash", "-ec", tools()[tool]], cwd=place, timeout=60)
-        if done.returncode == 127:
-            pytest.skip(done.stderr.strip())  # "…: command not found"
-        assert done.returncode == 0, done.stderr
-        trees.append(told(place))
-    assert trees[0] == trees[1]
+    leaves_alike(tool, "src/gasfs", mount, tmpfs)
 
 
 @pytest.mark.parametrize("mode", ["wal", "delete", "truncate"])

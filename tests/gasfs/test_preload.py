@@ -4,7 +4,6 @@ writes came by their arenas."""
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,49 +11,26 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import differential
 import mpis
 import pytest
-from faces import Mounted, mounted, needs_preload, on_tmpfs, preloaded
+from alike import descriptors, leaves_alike, mpi_files, random_calls, tools
+from faces import LIBRARY, mounted, needs_preload, preloaded
 from mpis import ROOT, run_bounded
-from test_like_tmpfs import told, tools
 
 
 @pytest.fixture(scope="module")
-def whole() -> Iterator[Mounted]:
+def whole() -> Iterator[Path]:
     """One mount for all tests of this file."""
     needs_preload()
     with mounted() as mount:
-        yield mount
-
-
-@pytest.fixture
-def mount(whole: Mounted) -> Iterator[Path]:
-    """The mount, empty."""
-    yield whole.folder
-    differential.empty(whole.folder)
-
-
-@pytest.fixture
-def tmpfs() -> Iterator[Path]:
-    """A folder on tmpfs."""
-    with on_tmpfs() as folder:
-        yield folder
-
-
-def random_calls(mount: Path, tmpfs: Path, *options: str, timeout: float = 60) -> None:
-    """Runs differential.py preloaded."""
-    program = ROOT / "tests/gasfs/differential.py"
-    command = [sys.executable, program, mount, tmpfs, "--preloaded", *options]
-    done = run_bounded(command, env=preloaded(mount), timeout=timeout)
-    assert done.returncode == 0, done.stdout + done.stderr
+        yield mount.folder
 
 
 @pytest.mark.parametrize("processes", ["1", "3"])
 def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: str) -> None:
     often = ("--operations", "3000", "--processes", processes)
-    random_calls(mount, tmpfs, "--seeds", "2", *often)
-    random_calls(mount, tmpfs, "--seeds", "3", "--writes", "10", *often)
+    random_calls(mount, tmpfs, "preload", "--seeds", "2", *often)
+    random_calls(mount, tmpfs, "preload", "--seeds", "3", "--writes", "10", *often)
 
 
 @pytest.mark.long
@@ -62,33 +38,16 @@ def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: str) -> 
 @pytest.mark.parametrize("first", range(0, 200, 10))
 def test_many_random_calls_answer_alike(mount: Path, tmpfs: Path, first: int) -> None:
     options = ("--first", str(first), "--seeds", "10", "--operations", "100000", "--writes", "6")
-    random_calls(mount, tmpfs, *options, timeout=3000)
+    random_calls(mount, tmpfs, "preload", *options, timeout=3000)
 
 
 def test_descriptors_copies_and_children(mount: Path, tmpfs: Path) -> None:
-    program = tmpfs / "descriptors"
-    source = ROOT / "tests/gasfs/descriptors.c"
-    run_bounded(["cc", "-O1", "-pthread", source, "-o", program], check=True)
-    (tmpfs / "files").mkdir()
-    run_bounded([program, tmpfs / "files/f"], check=True)
-    run_bounded([program, mount / "f"], env=preloaded(mount), check=True)
-    assert told(mount) == told(tmpfs / "files")
+    descriptors(mount, tmpfs)
 
 
 @pytest.mark.parametrize("tool", tools())
 def test_tools_leave_what_they_leave_on_tmpfs(mount: Path, tmpfs: Path, tool: str) -> None:
-    trees = []
-    for place in (mount / "work", tmpfs / "work"):
-        place.mkdir()
-        shutil.copytree(ROOT / "src/gasfs/files", place / "tree")
-        (place / "numbers").write_text("".join(f"{i}\n" for i in range(50000)))
-        env = preloaded(mount)
-        done = run_bounded(["bash", "-ec", tools()[tool]], cwd=place, timeout=60, env=env)
-        if done.returncode == 127:
-            pytest.skip(done.stderr.strip())  # "…: command not found"
-        assert done.returncode == 0, done.stderr
-        trees.append(told(place))
-    assert trees[0] == trees[1]
+    leaves_alike(tool, "src/gasfs/files", mount, tmpfs, preloaded(mount))
 
 
 WRITER = """
@@ -199,10 +158,22 @@ def test_most_small_writes_came_by_arenas() -> None:
     assert mount.cut_off == 0
 
 
+@pytest.mark.parametrize("call", ["os.pwrite(fd, b'x' * 40, 40 * i)", "os.write(fd, b'x' * 40)"])
+def test_one_kind_of_call_is_enough_for_an_arena(call: str) -> None:
+    needs_preload()
+    with mounted() as mount:
+        begin = "import os, sys\nfd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)\n"
+        code = f"{begin}for i in range(1000): {call}"
+        words = [sys.executable, "-c", code, mount.folder / "file"]
+        run_bounded(words, env=preloaded(mount.folder), check=True)
+        assert (mount.folder / "file").read_bytes() == b"x" * 40 * 1000
+    assert mount.records >= 990
+
+
 def library() -> Path:
     """The preload object."""
     needs_preload()
-    return mpis.BUILD / "lib/libhaichi-posix.so"
+    return LIBRARY
 
 
 def test_exports_what_the_table_lists_and_needs_libc_alone() -> None:
@@ -220,44 +191,8 @@ def test_exports_what_the_table_lists_and_needs_libc_alone() -> None:
     assert needed <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
-PROGRAM = """
-#include <mpi.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-int main(int count, char** words) {
-  int rank, ranks;
-  MPI_Init(&count, &words);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  char record[40];
-  memset(record, 'a' + rank, sizeof record);
-  const int fd = open(words[1], O_CREAT | O_WRONLY, 0644);
-  for (int i = 0; i < 500; ++i) {
-    if (lseek(fd, (i * ranks + rank) * 40, SEEK_SET) < 0 || write(fd, record, 40) != 40) return 1;
-  }
-  if (close(fd) != 0) return 1;
-  MPI_File file;
-  MPI_Datatype type;
-  MPI_Type_vector(500, 40, 40 * ranks, MPI_BYTE, &type);
-  MPI_Type_commit(&type);
-  const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
-  if (MPI_File_open(MPI_COMM_WORLD, words[2], mode, MPI_INFO_NULL, &file)) return 1;
-  MPI_File_set_view(file, 40 * rank, MPI_BYTE, type, "native", MPI_INFO_NULL);
-  char all[20000];
-  memset(all, 'a' + rank, sizeof all);
-  if (MPI_File_write_all(file, all, sizeof all, MPI_BYTE, MPI_STATUS_IGNORE)) return 1;
-  MPI_File_close(&file);
-  MPI_Finalize();
-  return 0;
-}
-"""
-
-
 @pytest.mark.parametrize("order", ["alone", "first", "last", "without haichi's MPI shim"])
 def test_beside_mpi(mpi: mpis.Mpi, mount: Path, tmpfs: Path, order: str) -> None:
-    source = tmpfs / f"beside_{mpi.abi}.c"
-    source.write_text(PROGRAM)
     objects = {
         "alone": [f"haichi-{mpi.abi}"],
         "first": ["haichi-posix", f"haichi-{mpi.abi}"],
@@ -266,7 +201,4 @@ def test_beside_mpi(mpi: mpis.Mpi, mount: Path, tmpfs: Path, order: str) -> None
     env = mpi.stock(
         *(mpis.BUILD / f"lib/lib{name}.so" for name in objects), HAICHI_GASFS=str(mount)
     )
-    mpi.run(2, [mpi.compile(source, into=tmpfs), mount / "a", mount / "b"], env, check=True)
-    expected = b"".join(bytes([97 + i % 2]) * 40 for i in range(1000))
-    assert (mount / "a").read_bytes() == expected
-    assert (mount / "b").read_bytes() == expected
+    mpi_files(mpi, mount, tmpfs, env)

@@ -8,13 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import differential
 import mpis
 import pytest
-from faces import LIBRARY, needs_preload, on_tmpfs, preloaded, served
-from mpis import ROOT, run_bounded
-from test_like_tmpfs import told
-from test_preload import PROGRAM
+from alike import descriptors, mpi_files, random_calls
+from faces import LIBRARY, needs_preload, preloaded, served
+from mpis import run_bounded
 
 
 @pytest.fixture(scope="module")
@@ -25,40 +23,17 @@ def whole() -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture
-def mount(whole: Path) -> Iterator[Path]:
-    """The mount, empty."""
-    yield whole
-    differential.empty(whole)
-
-
-@pytest.fixture
-def tmpfs() -> Iterator[Path]:
-    """A folder on tmpfs."""
-    with on_tmpfs() as folder:
-        yield folder
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("face", ["mount", "preload"])
 def test_random_calls_answer_alike(mount: Path, tmpfs: Path, face: str) -> None:
-    words = [sys.executable, ROOT / "tests/gasfs/differential.py", mount, tmpfs]
-    words += ["--seeds", "2", "--operations", "1000"]
-    words += ["--preloaded", "--writes", "8"] if face == "preload" else []
-    env = preloaded(mount) if face == "preload" else None
-    done = run_bounded(words, env=env, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    often = ("--writes", "8") if face == "preload" else ()
+    options = ("--seeds", "2", "--operations", "1000", *often)
+    random_calls(mount, tmpfs, face, *options, timeout=120)
 
 
 @pytest.mark.slow
 def test_descriptors_copies_and_children(mount: Path, tmpfs: Path) -> None:
-    program = tmpfs / "descriptors"
-    source = ROOT / "tests/gasfs/descriptors.c"
-    run_bounded(["cc", "-O1", "-pthread", source, "-o", program], check=True)
-    (tmpfs / "files").mkdir()
-    run_bounded([program, tmpfs / "files/f"], check=True)
-    run_bounded([program, mount / "f"], env=preloaded(mount), check=True)
-    assert told(mount) == told(tmpfs / "files")
+    descriptors(mount, tmpfs)
 
 
 DIRECT_ACCESS = """
@@ -104,10 +79,5 @@ def test_fortran_records_of_processes_in_turn(mount: Path, tmpfs: Path, face: st
 
 @pytest.mark.parametrize("face", ["mount", "preload"])
 def test_mpi_files(mpi: mpis.Mpi, mount: Path, tmpfs: Path, face: str) -> None:
-    source = tmpfs / f"on_mount_{mpi.abi}.c"
-    source.write_text(PROGRAM)
     env = mpi.stock(LIBRARY, HAICHI_GASFS=str(mount)) if face == "preload" else mpi.stock()
-    mpi.run(2, [mpi.compile(source, into=tmpfs), mount / "a", mount / "b"], env, check=True)
-    expected = b"".join(bytes([97 + i % 2]) * 40 for i in range(1000))
-    assert (mount / "a").read_bytes() == expected
-    assert (mount / "b").read_bytes() == expected
+    mpi_files(mpi, mount, tmpfs, env)

@@ -69,6 +69,23 @@ void give_back(OpenFile& file, int fd, size_t size) {
   libc::real().lseek(fd, -off_t(size), SEEK_CUR);
 }
 
+/// What copies a piece to where it is told.
+auto copier(const void* data, size_t size) {
+  return [=](std::byte* to) { copy_piece(to, static_cast<const std::byte*>(data), int64_t(size)); };
+}
+
+/// Writes by this thread's ring, at the position if there is no `offset`; nothing if that can't be.
+template <class Fill>
+std::optional<ssize_t> write_by_ring(OpenFile& file, int fd, std::optional<off_t> offset,
+                                     size_t size, Fill&& fill) {
+  if (!takes(file, fd, size)) return {};
+  const off_t at = offset ? *offset : reserve(file, fd, size);
+  if (at < 0) return {};
+  if (put(file, at, size, fill)) return ssize_t(size);
+  if (!offset) give_back(file, fd, size);
+  return {};
+}
+
 /// Writes at the position by the kernel, which does not know it.
 std::optional<ssize_t> write_by_kernel(OpenFile& file, int fd, const iovec* parts, int count,
                                        size_t size) {
@@ -160,29 +177,14 @@ void make_plain(int fd) {
 }  // namespace
 
 std::optional<ssize_t> write_to(OpenFile& file, int fd, const void* data, size_t size) {
-  if (takes(file, fd, size)) {
-    const off_t at = reserve(file, fd, size);
-    if (at < 0) return {};
-    const auto fill = [&](std::byte* to) {
-      copy_piece(to, static_cast<const std::byte*>(data), int64_t(size));
-    };
-    if (put(file, at, size, fill)) return ssize_t(size);
-    give_back(file, fd, size);
-  }
+  if (const auto done = write_by_ring(file, fd, {}, size, copier(data, size))) return done;
   const iovec part{const_cast<void*>(data), size};
   return write_by_kernel(file, fd, &part, 1, size);
 }
 
-std::optional<ssize_t> write_at(OpenFile& file, const void* data, size_t size, off_t offset) {
-  if (file.state.load(std::memory_order_acquire) != OpenFile::attached || size == 0 ||
-      size > arena::kLargestWrite || is_through_kernel(file)) {
-    return {};
-  }
-  const auto fill = [&](std::byte* to) {
-    copy_piece(to, static_cast<const std::byte*>(data), int64_t(size));
-  };
-  if (!put(file, offset, size, fill)) return {};
-  return ssize_t(size);
+std::optional<ssize_t> write_at(OpenFile& file, int fd, const void* data, size_t size,
+                                off_t offset) {
+  return write_by_ring(file, fd, offset, size, copier(data, size));
 }
 
 std::optional<ssize_t> write_parts_to(OpenFile& file, int fd, const iovec* parts, int count,
@@ -195,12 +197,7 @@ std::optional<ssize_t> write_parts_to(OpenFile& file, int fd, const iovec* parts
       to += parts[i].iov_len;
     }
   };
-  if (takes(file, fd, *size)) {
-    const off_t at = offset ? *offset : reserve(file, fd, *size);
-    if (at < 0) return {};
-    if (put(file, at, *size, fill)) return ssize_t(*size);
-    if (!offset) give_back(file, fd, *size);
-  }
+  if (const auto done = write_by_ring(file, fd, offset, *size, fill)) return done;
   if (offset) return {};
   return write_by_kernel(file, fd, parts, count, *size);
 }

@@ -21,7 +21,8 @@ namespace haichi::gasfs::client {
 std::optional<ssize_t> write_to(OpenFile& file, int fd, const void* data, size_t size);
 std::optional<ssize_t> write_parts_to(OpenFile& file, int fd, const iovec* parts, int count,
                                       std::optional<off_t> offset);
-std::optional<ssize_t> write_at(OpenFile& file, const void* data, size_t size, off_t offset);
+std::optional<ssize_t> write_at(OpenFile& file, int fd, const void* data, size_t size,
+                                off_t offset);
 std::optional<off_t> move_to(OpenFile& file, int fd, off_t offset, int whence);
 
 inline std::optional<ssize_t> on_write(int fd, const void* data, size_t size) {
@@ -33,7 +34,7 @@ inline std::optional<ssize_t> on_write(int fd, const void* data, size_t size) {
 inline std::optional<ssize_t> on_pwrite(int fd, const void* data, size_t size, off_t offset) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
-  return write_at(*file, data, size, offset);
+  return write_at(*file, fd, data, size, offset);
 }
 
 inline std::optional<ssize_t> on_writev(int fd, const iovec* parts, int count) {
