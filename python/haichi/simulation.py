@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat
 
-from haichi.report.model import Form
+from haichi.report.placement import Form
 
 StepName = Literal[
     "send",

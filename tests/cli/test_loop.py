@@ -67,7 +67,7 @@ def test_what_is_claimed() -> None:
 
 def test_the_recorded_lab_is_simulated_nearer_to_its_links_than_the_defaults_are() -> None:
     """What the links need for the bytes that must cross them is what the lab takes, about."""
-    words = ["alltoall", "--bytes", "65536", "--placement", "BK", "--sweep"]
+    words = ["alltoall", "--bytes", "65536", *loop.SHAPE, "--placement", "BK", "--sweep"]
     words += ["algorithm=spread(nd_rank_shift,0)"]
     by = {name: loop.simulated([*words, *more]) for name, more in loop.machines(LAB).items()}
     needed = 4 * 12 * 65536 / (12.5e6 * PAYLOAD)

@@ -1,5 +1,5 @@
-"""Fixtures of the tests of the faces. Each file of these has a fixture `whole` of its own: the mount
-that its tests have in common."""
+"""Fixtures of the tests of the faces. Each of these files has a fixture `whole` of its own: the
+mount that its tests have in common."""
 
 from __future__ import annotations
 

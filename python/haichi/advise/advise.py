@@ -19,7 +19,7 @@ from haichi.predict.model import interval
 from haichi.predict.places import Places
 from haichi.record.read import Record
 from haichi.report.load import ReportError
-from haichi.report.model import Placement
+from haichi.report.placement import Placement
 from haichi.report.units import format_bytes
 
 

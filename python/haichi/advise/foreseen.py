@@ -24,7 +24,7 @@ from haichi.predict.stated import allowance, base_of
 from haichi.predict.text import span
 from haichi.record.read import Record
 from haichi.report.load import ReportError
-from haichi.report.model import Placement
+from haichi.report.placement import Placement
 
 ENDS = ("middle", "low", "high")
 

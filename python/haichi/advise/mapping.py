@@ -11,7 +11,7 @@ from haichi import paths, programs
 from haichi.advise.model import MappedBytes
 from haichi.mpi import Missing
 from haichi.record.model import Cart
-from haichi.report.model import Placement
+from haichi.report.placement import Placement
 
 
 class Mapped(BaseModel):

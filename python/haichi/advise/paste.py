@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from haichi.report.model import Place, Placement
+from haichi.report.placement import Place, Placement
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from haichi.report.model import Form
+from haichi.report.placement import Form
 
 
 class Decision(Form):

@@ -31,7 +31,7 @@ from haichi.predict.machine import FoundProfile, profile_for
 from haichi.predict.placed import placed
 from haichi.predict.span import Span
 from haichi.record.read import Record
-from haichi.report.model import Placement
+from haichi.report.placement import Placement
 
 NODES, RANKS = 4, 16
 ROUNDS = "5"

@@ -29,7 +29,7 @@ from haichi.figures import record
 from haichi.figures.command import INVALID, keep, one_line, progress_on_errors
 from haichi.predict.places import dealt_out, in_blocks
 from haichi.record.model import Cart
-from haichi.report.model import Node, Placement
+from haichi.report.placement import Node, Placement
 
 NEAR = 1.05  # of the best there is
 LONGEST = 60.0  # seconds for 100,000 ranks

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
-from haichi.report.model import Form, Seconds
+from haichi.report.model import Seconds
+from haichi.report.placement import Form
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # in the unit that its name says
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -14,7 +14,7 @@ from haichi.predict.places import dealt_out, in_blocks
 from haichi.predict.scaled import scaled
 from haichi.record.read import Record
 from haichi.report.load import ReportError
-from haichi.report.model import Node, Placement
+from haichi.report.placement import Node, Placement
 from haichi.report.units import plural, printable
 
 HAICHI = "haichi"

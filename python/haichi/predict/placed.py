@@ -18,7 +18,7 @@ from haichi.predict.places import Places
 from haichi.record.model import RecordedCall, TrafficLine
 from haichi.record.read import Key, Record
 from haichi.report.load import ReportError
-from haichi.report.model import Placement
+from haichi.report.placement import Placement
 from haichi.report.units import plural
 
 OUT = frozenset({Kind.SEND, Kind.SEND_BEGUN, Kind.SEND_KEPT, Kind.BOTH})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haichi.report.model import Placement
+from haichi.report.placement import Placement
 
 
 @dataclass(frozen=True)

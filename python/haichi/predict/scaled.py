@@ -25,7 +25,7 @@ from haichi.record.model import (
 )
 from haichi.record.read import Key, Record
 from haichi.report.load import ReportError
-from haichi.report.model import Node, Placement
+from haichi.report.placement import Node, Placement
 from haichi.report.units import plural
 
 Step = tuple[int, ...]  # from a rank to another one, in each direction of the grid

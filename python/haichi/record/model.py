@@ -11,7 +11,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt, model_validator
 
-from haichi.report.model import Form, Placement, Seconds
+from haichi.report.model import Seconds
+from haichi.report.placement import Form, Placement
 
 FORM = "haichi.record/1"
 

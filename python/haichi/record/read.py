@@ -29,7 +29,7 @@ from haichi.record.model import (
 )
 from haichi.record.parts import folder_for, merged
 from haichi.report.load import ReportError, first_problem
-from haichi.report.model import Form
+from haichi.report.placement import Form
 from haichi.report.units import plural, printable
 
 ADVICE = "give a file that haichi run --record wrote"

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt
 
-from haichi.report.model import Form, Seconds
+from haichi.report.model import Seconds
+from haichi.report.placement import Form
 
 
 class ReplayedTimes(Form):

@@ -10,7 +10,8 @@ from pydantic_core import from_json
 
 from haichi.mpi import Missing
 from haichi.report.logs import logs_for, merged
-from haichi.report.model import Form, Report
+from haichi.report.model import Report
+from haichi.report.placement import Form
 from haichi.report.units import printable
 
 AnyForm = TypeVar("AnyForm", bound=Form)

@@ -24,7 +24,8 @@ from haichi.predict.model import Prediction
 from haichi.record.model import Recorded
 from haichi.record.replay import Replay
 from haichi.record.usage import Usage
-from haichi.report.model import Placement, Report
+from haichi.report.model import Report
+from haichi.report.placement import Placement
 from haichi.report.summary import Summary
 from haichi.samples.health import Health
 from haichi.samples.model import Samples

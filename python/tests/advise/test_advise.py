@@ -15,7 +15,7 @@ from haichi.advise.traffic import neighbours, traffic_of
 from haichi.cli import app
 from haichi.record.model import Cart
 from haichi.record.read import read
-from haichi.report.model import Place
+from haichi.report.placement import Place
 from haichi.schema import schema_file
 from typer.testing import CliRunner
 

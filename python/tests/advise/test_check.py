@@ -18,7 +18,7 @@ from haichi.cli import app
 from haichi.compare.launcher_line import Unclear, with_haichi
 from haichi.predict.machine import FoundProfile, profile_for
 from haichi.record.read import Record
-from haichi.report.model import Place, Placement
+from haichi.report.placement import Place, Placement
 from test_advise import profile
 from typer.testing import CliRunner
 

@@ -14,7 +14,7 @@ import synthetic
 from haichi import paths
 from haichi.report.load import ReportError, load
 from haichi.report.logs import logs_for
-from haichi.report.model import Placement
+from haichi.report.placement import Placement
 from haichi.report.rank_list import parse_rank_list
 
 

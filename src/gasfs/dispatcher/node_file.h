@@ -14,8 +14,7 @@
 namespace haichi::gasfs {
 
 struct NodeFile {
-  NodeFile(Inode number, uint64_t first_sub_buffer)
-      : inode(number), sub_buffer(first_sub_buffer) {}
+  NodeFile(Inode number, uint64_t first_sub_buffer) : inode(number), sub_buffer(first_sub_buffer) {}
 
   const Inode inode;
   std::mutex mutex;
