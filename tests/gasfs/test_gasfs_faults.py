@@ -12,13 +12,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import fault_writer
 import pytest
 from mpis import run_bounded
-from whole import Whole, folder_in_memory, needs_gasfs, whole
+from whole import Whole, folder_in_memory, needs_gasfs, small_disk, whole
 
 HERE = Path(__file__).parent
 WRITING = 0.6  # seconds of each case
@@ -141,19 +140,6 @@ def test_a_silent_server_is_given_up_and_named(tmp_path: Path) -> None:
         system.kill(server, signal.SIGCONT)
         target.write_bytes(b"again")
         assert target.read_bytes() == b"again"
-
-
-@contextmanager
-def small_disk(where: Path, size: str) -> Iterator[None]:
-    """Mounts a file system there that is soon full."""
-    where.mkdir()
-    done = run_bounded(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", where], timeout=30)
-    if done.returncode != 0:
-        pytest.skip("no tmpfs can be mounted here: run as root")
-    try:
-        yield
-    finally:
-        run_bounded(["umount", "-l", where], timeout=30)
 
 
 def random_bytes(seed: int) -> bytes:

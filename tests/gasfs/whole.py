@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from haichi.gasfs.daemons import Daemon
 from haichi.gasfs.job import Job
-from mpis import BUILD
+from mpis import BUILD, run_bounded
 
 SECONDS = 900  # after which daemons end by themselves
 PATIENCE = 60.0
@@ -122,3 +122,16 @@ def whole(servers: int = 1, *options: str, stripe: int = 65536) -> Iterator[Whol
             yield made
         finally:
             made.end()
+
+
+@contextmanager
+def small_disk(where: Path, size: str) -> Iterator[None]:
+    """Mounts a file system there that is soon full."""
+    where.mkdir()
+    done = run_bounded(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", where], timeout=30)
+    if done.returncode != 0:
+        pytest.skip("no tmpfs can be mounted here: run as root")
+    try:
+        yield
+    finally:
+        run_bounded(["umount", "-l", where], timeout=30)

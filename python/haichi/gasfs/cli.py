@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -13,17 +11,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from haichi.gasfs.command import FAILED, one_line
 from haichi.gasfs.daemons import GasfsError
 from haichi.gasfs.job import STRIPE, Job, Numbers, set_stripe, size_of
-from haichi.mpi import Missing
-
-FAILED, BAD_INPUT = 1, 2
+from haichi.gasfs.staging_commands import stage_in, stage_out
 
 app = typer.Typer(
     no_args_is_help=True,
     help="A file system in user space that gathers what a node's processes write, arranges it and "
     "sends few large requests to its servers (docs/guide/gasfs.md).",
 )
+app.command("stage-in")(stage_in)
+app.command("stage-out")(stage_out)
 
 Folder = Annotated[Path, typer.Argument(help="Where the file system has its stores.")]
 Patience = Annotated[float, typer.Option(min=0.1, help="Seconds until waiting is given up.")]
@@ -42,16 +41,6 @@ Linger = Annotated[int, typer.Option(min=1, help="Milliseconds that gathered byt
 ServerPatience = Annotated[
     float, typer.Option(min=0.1, help="Seconds until a silent server is given up.")
 ]
-
-
-@contextmanager
-def one_line() -> Iterator[None]:
-    """Turns what a user can put right into one line on standard error and exit code 2."""
-    try:
-        yield
-    except (GasfsError, Missing) as error:
-        sys.stderr.write(f"haichi gasfs: {error}\n")
-        raise typer.Exit(BAD_INPUT) from None
 
 
 def dispatcher_options(

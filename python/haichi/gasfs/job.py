@@ -229,17 +229,32 @@ class Job:
         return cast(CheckResult, json.loads(done.out))
 
 
+def mount_of(path: Path) -> Path:
+    """The mount of a gather file system on which something is, or will be.
+
+    Raises:
+        GasfsError: it is on another file system.
+    """
+    try:
+        mount = path.resolve()
+        while not mount.is_mount():
+            mount = mount.parent
+        os.getxattr(mount, STATUS_ATTRIBUTE)
+    except OSError:
+        raise GasfsError(
+            f"{path} is on no gather file system: haichi gasfs start makes one"
+        ) from None
+    return mount
+
+
 def set_stripe(path: Path, stripe: int) -> None:
     """Has a folder's new files, or an empty file, dealt out in stripes of so many bytes.
 
     Raises:
         GasfsError: it is not on a gather file system, or does not take that.
     """
+    mount_of(path)
     try:
-        mount = path.resolve(strict=True)
-        while not mount.is_mount():
-            mount = mount.parent
-        os.getxattr(mount, STATUS_ATTRIBUTE)
         os.setxattr(path, STRIPE_ATTRIBUTE, str(stripe).encode())
     except OSError as error:
         raise GasfsError(
