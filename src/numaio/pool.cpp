@@ -101,6 +101,16 @@ void Pool::take_pieces(Job& job, int node) {
     job.move(own[i], node);
 }
 
+// The kernel may move the caller, which is bound to no node, at any time.
+void Pool::take_pieces_here(Job& job, int caller_node) {
+  for (int node = caller_node;; node = std::min(node_now(), int(job.pieces.size()) - 1)) {
+    const std::vector<Piece>& own = job.pieces[size_t(node)];
+    const size_t i = job.next[size_t(node)].fetch_add(1, std::memory_order_relaxed);
+    if (i >= own.size()) return;
+    job.move(own[i], node);
+  }
+}
+
 int Pool::run(std::span<const std::vector<Piece>> pieces, std::span<const int> threads,
               int caller_node, const std::function<void(const Piece&, int node)>& move) {
   Job job{pieces, move, std::vector<std::atomic<size_t>>(pieces.size())};
@@ -124,9 +134,9 @@ int Pool::run(std::span<const std::vector<Piece>> pieces, std::span<const int> t
     each->job.store(&job, std::memory_order_release);
     each->job.notify_one();
   }
-  take_pieces(job, caller_node);
+  take_pieces_here(job, caller_node);
   for (int node = 0; node < nodes; ++node)
-    if (working[size_t(node)] == 0) take_pieces(job, node);
+    if (working[size_t(node)] == 0 || node == caller_node) take_pieces(job, node);
   const int late = call_off(job, woken);
   wait_for_all();
   warm_until_ns_.store(now_ns() + kSpinNs / 2, std::memory_order_relaxed);

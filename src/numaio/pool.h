@@ -46,6 +46,8 @@ class Pool {
   Worker* worker(int node, int number);
   static void* work(void* worker);
   void take_pieces(Job& job, int node);
+  /// Those of the node that the caller runs on, wherever that is by now.
+  void take_pieces_here(Job& job, int caller_node);
   int call_off(Job& job, const std::vector<Worker*>& woken);
   void wait_for_all();
 

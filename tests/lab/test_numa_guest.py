@@ -20,7 +20,8 @@ from split_io import LIBRARY, NUMAIO, compiled, needs
 
 PLUGIN = mpis.BUILD / "lib" / "libnumatraffic.so"
 AWARE = 0.01  # of all bytes, between nodes
-BLOCK = 2 << 20  # of numa_split.c
+BLOCK = 2 << 20  # of numa_split.c and copy_kernels.cpp
+ROUNDS = 3  # there
 PATIENCE = 240  # seconds; some ten on a machine that does nothing else
 
 
@@ -58,24 +59,47 @@ def ended(done: Outcome) -> Outcome:
 @pytest.mark.parametrize(
     ("nodes", "cases"),
     [
-        (4, ["read", "parts"]),
+        (4, ["one", "read", "parts"]),
         pytest.param(4, ["copy"], marks=pytest.mark.slow),
-        pytest.param(8, ["read", "parts"], marks=pytest.mark.long),
+        pytest.param(8, ["one", "read", "parts"], marks=pytest.mark.long),
     ],
 )
 def test_a_split_moves_nothing_between_nodes(program: Path, nodes: int, cases: list[str]) -> None:
-    done = run(nodes, program, "/dev/shm", "one", *cases, traffic=True)
+    done = run(nodes, program, "/dev/shm", *cases, traffic=True)
     assert (done.status, done.out.splitlines()[-1]) == (0, "right"), done.out
-    one, *split = done.traffic
-    assert len(split) == len(cases)
     whole = nodes * BLOCK
-    # One thread has its own node's share near: the rest of both ends is far.
-    assert one.remote == pytest.approx(1 - 1 / nodes, abs=0.03)
-    for each in split:
-        assert each.bytes == pytest.approx(2 * whole, rel=0.1)  # the guest copies for itself too
-        assert each.remote < AWARE
-    told = rf"{cases[0]} threads \d+ nodes {nodes} local {whole} of {whole}"
-    assert re.search(told, done.out), done.out
+    assert len(done.traffic) == ROUNDS * len(cases)
+    for at, case in enumerate(cases):
+        rounds = done.traffic[ROUNDS * at : ROUNDS * (at + 1)]
+        for each in rounds:  # the guest copies for itself too
+            assert each.bytes == pytest.approx(2 * whole, rel=0.05), case
+        # A busy machine's guest may move the caller to another node within a piece.
+        least = min(each.remote for each in rounds)
+        if case == "one":
+            # One thread has its own node's share near: the rest of both ends is far.
+            assert least == pytest.approx(1 - 1 / nodes, abs=0.03)
+        else:
+            assert least < AWARE, case
+    told = rf"^(read|copy) threads \d+ nodes {nodes} local {whole} of {whole}"
+    assert re.search(told, done.out, re.MULTILINE), done.out
+
+
+@pytest.mark.slow
+def test_each_way_to_copy_moves_each_byte_once(tmp_path: Path) -> None:
+    """Whichever is the fastest on a machine, or on a busy one."""
+    made = tmp_path / "copy_kernels"
+    sources = [Path(__file__).with_name("copy_kernels.cpp"), mpis.ROOT / "src/numaio/copy.cpp"]
+    words = ["c++", "-std=c++20", "-O2", f"-I{mpis.ROOT / 'src'}", *sources, "-o", made]
+    mpis.run_bounded(words, timeout=PATIENCE, check=True)
+    done = ended(
+        guest.run(machine(1, "1", "256", "flat"), [str(made)], traffic=True, timeout=PATIENCE)
+    )
+    assert done.status == 0, done.out
+    ways = done.out.splitlines()
+    assert {"memcpy", "rep movsb", "streams of 32 bytes"} <= set(ways)
+    assert len(done.traffic) == len(ways)
+    for way, each in zip(ways, done.traffic, strict=True):
+        assert each.bytes == pytest.approx(2 * BLOCK, rel=0.05), way
 
 
 @pytest.mark.slow
