@@ -66,7 +66,7 @@ def test_nothing_is_left_after_close(mpi: Mpi, fast_folder: Path) -> None:
     assert grown(mpi, fast_folder, 100, mpi.preload(HAICHI_LOG="error"), timeout=240) <= LEFT
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize(
     "cycles",
     [pytest.param(MANY, marks=pytest.mark.slow), pytest.param(MORE, marks=pytest.mark.long)],
@@ -83,8 +83,12 @@ def test_nothing_is_left_after_many_closes(abi: str, cycles: int, fast_folder: P
     # From run to run it varies tenfold; what a library may lose is the most that it does.
     runs = [grown(mpi, fast_folder, STOCK, mpi.stock(), timeout=200) for _ in range(3)]
     own = max(runs) * cycles / STOCK
-    left = grown(mpi, fast_folder, cycles, mpi.preload(HAICHI_LOG="error"), timeout=600)
-    assert left <= LEFT_OF_MANY + max(own, 0) * VARIES, f"without haichi {own:.0f}"
+    allowed = LEFT_OF_MANY + max(own, 0) * VARIES
+    left = []
+    while len(left) < 3 and min(left, default=allowed + 1) > allowed:  # a leak is in every run
+        env = mpi.preload(HAICHI_LOG="error")
+        left.append(grown(mpi, fast_folder, cycles, env, timeout=600))
+    assert min(left) <= allowed, f"{left}, without haichi {own:.0f}"
 
 
 class Peaks:
