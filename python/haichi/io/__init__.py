@@ -8,8 +8,9 @@ docs/guide/numaio.md says when a call is split; `haichi.io.last()` how this thre
 it needs is libhaichi-io.so, which `./haichi build` makes.
 """
 
+from haichi.io.errors import FormatError
 from haichi.io.files import Turn, read, readinto, write, write_parts
-from haichi.io.formats import FormatError, load
+from haichi.io.formats import load
 from haichi.io.library import How, Options, Unavailable, get_options, last, set_options
 
 __all__ = [

@@ -1,4 +1,5 @@
-"""Arrays out of files: .npy and .safetensors, read by several threads into memory of their own."""
+"""Arrays out of files: .npy, .safetensors and HDF5, read by several threads into memory of their
+own."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from haichi.io import files
+from haichi.io import files, formats_hdf5
+from haichi.io.errors import FormatError
 from haichi.io.files import Array, Scalar
 
 MOST_HEADER = 100 << 20  # bytes; what the safetensors library itself takes
@@ -33,13 +35,10 @@ DTYPES = {
 }
 
 
-class FormatError(ValueError):
-    """The file is not what it should be."""
-
-
 def load(path: str | os.PathLike[str], turn: files.Turn | None = None) -> Array | dict[str, Array]:
-    """The array of a .npy file, or the tensors of a .safetensors file by name, which share one
-    block of memory. BF16 and F8 come as unsigned numbers of their bits.
+    """The array of a .npy file, the data sets of an HDF5 file by name (by h5py), or the tensors of
+    a .safetensors file by name, which share one block of memory; BF16 and F8 come as unsigned
+    numbers of their bits.
 
     Raises:
         OSError: the file can't be read.
@@ -50,7 +49,10 @@ def load(path: str | os.PathLike[str], turn: files.Turn | None = None) -> Array 
         return _load_npy(Path(path), turn)
     if name == ".safetensors":
         return _load_safetensors(Path(path), turn)
-    raise FormatError(f"{path}: load() takes .npy and .safetensors; read() takes any file")
+    if name in formats_hdf5.SUFFIXES:
+        return formats_hdf5.load(Path(path), turn)
+    takes = ", ".join((".npy", ".safetensors", *formats_hdf5.SUFFIXES))
+    raise FormatError(f"{path}: load() takes {takes}; read() takes any file")
 
 
 def _load_npy(path: Path, turn: files.Turn | None) -> Array:
