@@ -26,6 +26,7 @@ from haichi.figures import (
     network,
     never_slower_command,
     numa,
+    numa_load,
     one_node,
     paper_001,
     paper_001_run,
@@ -79,6 +80,7 @@ for _name, _own in (
     ("mapping", mapping),
     ("never-slower", never_slower_command),
     ("numa", numa),
+    ("numa-load", numa_load),
 ):
     app.command(_name)(_own.command)
 app.command("gasfs-counts")(gasfs.counts_command)
