@@ -23,6 +23,7 @@ def health(mpi: Mpi, ranks: int, *words: str | Path):
     return measure(mpi, ranks, "--health", *words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_one_node_compares_its_ranks(openmpi: Mpi, tmp_path: Path, ranks: int) -> None:
     out = tmp_path / "health.json"

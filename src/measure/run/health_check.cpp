@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -92,9 +94,13 @@ std::vector<std::string> names_of(const JobFacts& job, bool nodes) {
   return names;
 }
 
-// A record may take the place of an older one, but of nothing else.
+// A record may take the place of an older one, but of nothing else; its folder must be there.
 Status may_write(const std::string& path) {
-  const auto there = path.empty() ? Result<std::string>("") : read_file(path);
+  if (path.empty()) return {};
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail(errno, "{} cannot be written: {}: {}", path, folder.string(), strerror(errno));
+  const auto there = read_file(path);
   if (!there || there->empty() || there->find(kHealthSchema) != there->npos) return {};
   return fail(EEXIST, "{} is there already and no {}: --out names another file", path,
               kHealthSchema);
