@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 
 import mpis
@@ -19,6 +22,24 @@ def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
     if one.missing:
         pytest.skip(one.missing)
     return one
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is quick with several MPIs one has to do; its name says which one."""
+    alike: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        values = parameters.params.values() if parameters else ()
+        for value in values:
+            if isinstance(value, mpis.Mpi) and not item.get_closest_marker("slow"):
+                alike[re.sub(rf"(?<=[-\[]){re.escape(str(value))}(?=[-\]])", "", item.nodeid)] += [
+                    item
+                ]
+    for name, several in alike.items():
+        stays = zlib.crc32(name.encode()) % len(several)
+        for item in several[:stays] + several[stays + 1 :]:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -47,6 +47,7 @@ def test_a_dozen_ranks_are_mapped_as_well_as_can_be() -> None:
         assert row.ours == row.least <= min(row.block, row.round_robin)
 
 
+@pytest.mark.slow
 def test_random_grids_are_never_worse() -> None:
     drawn = mapping.draw(40, seed=3)
     assert drawn.worse == 0

@@ -44,6 +44,7 @@ def test_the_best_survives_and_trials_are_few(cases: list[dict]) -> None:
     assert plain.survived < printed.survived
 
 
+@pytest.mark.slow
 def test_predictions_are_near_what_is_simulated(cases: list[dict]) -> None:
     for case in cases:
         for row in case["candidates"]:
@@ -76,6 +77,7 @@ def test_a_best_that_is_pruned_is_told() -> None:
     assert found.alone == 1.5
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_saves(tmp_path: Path) -> None:
     out = tmp_path / "pruning.json"
     done = figures("--kind", "paper 004", "--out", str(out))

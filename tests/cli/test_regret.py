@@ -91,6 +91,7 @@ def test_the_aims_are_reached_on_the_shapes_of_the_paper() -> None:
     assert max(each.no_model for each in found) > 0.1
 
 
+@pytest.mark.slow
 def test_the_command_takes_what_pruning_has_saved(tmp_path: Path) -> None:
     saved, out = tmp_path / "pruning.json", tmp_path / "regret.json"
     saved.write_text(json.dumps({"cases": [case(2.0, 1.0), case(1.0, 1.5)]}))

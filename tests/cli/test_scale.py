@@ -78,6 +78,7 @@ def test_a_choice_must_be_clearly_faster_than_the_library() -> None:
         assert (found.chosen, found.ratio) == (chosen, ratio)
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_saves(tmp_path: Path) -> None:
     out = tmp_path / "scale.json"
     command = ("figures", "scale", "--out", out)

@@ -86,6 +86,7 @@ def test_a_rate_is_read_in_any_unit() -> None:
         truth.gigabytes("this machine alone")
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_refuses(tmp_path: Path) -> None:
     saved = tmp_path / "collectives.json"
     measurement().save(saved)

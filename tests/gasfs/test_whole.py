@@ -60,6 +60,7 @@ def test_one_line_starts_it_and_one_ends_it() -> None:
                 Job.load(job).stop(30)
 
 
+@pytest.mark.slow
 def test_what_a_user_asks_wrongly_is_one_line(tmp_path: Path) -> None:
     for words, said in (
         (("stop", tmp_path), "no gather file system"),
@@ -132,6 +133,7 @@ def test_a_name_that_goes_while_it_is_open(system: Whole) -> None:
         assert file.read() == b"still here"
 
 
+@pytest.mark.slow
 def test_idle_daemons_take_no_processor(system: Whole) -> None:
     def ticks() -> int:
         total = 0

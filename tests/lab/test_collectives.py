@@ -38,6 +38,7 @@ def cell(place: OnMachine, function: str, reports: Path) -> exchange_cell.Cell:
     pytest.skip("no MPI")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "one_of_them", "trials"),
     [

@@ -59,6 +59,7 @@ def nodes_with_slow_links(record: dict) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "repetition", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2))]
 )
@@ -70,6 +71,7 @@ def test_no_false_alarm(cluster: Lab, tmp_path: Path, repetition: int) -> None:
     assert code == FINE
 
 
+@pytest.mark.slow
 def test_a_link_of_70_per_cent_is_found(cluster: Lab, tmp_path: Path) -> None:
     cluster.set_rate("70mbit", "node5")
     try:

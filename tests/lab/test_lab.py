@@ -217,6 +217,7 @@ def test_a_job_past_its_time_is_ended_on_all_nodes(two_nodes: Lab, name: str) ->
 # The command line
 
 
+@pytest.mark.slow
 @NEEDS_ROOT
 def test_command_line_end_to_end() -> None:
     program = mpis.BUILD / "lib" / "libucxyield.so"

@@ -125,6 +125,7 @@ def test_switched_off_nothing_is_reported(mpi: Mpi, tmp_path: Path) -> None:
     assert report.collectives == []
 
 
+@pytest.mark.slow
 def test_explain_names_the_choice_and_its_trials(tmp_path: Path) -> None:
     mpi = next((each for each in mpis.mpis() if not each.missing), None)
     if mpi is None:
@@ -138,6 +139,7 @@ def test_explain_names_the_choice_and_its_trials(tmp_path: Path) -> None:
     assert re.search(r"^  (library|spread\(nd_rank_shift,0\)) +\d", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("budget", "after"), [("2", "40"), ("2", "4"), ("100", "40")])
 def test_a_job_of_twenty_calls_has_no_trials_by_default(
     tmp_path: Path, budget: str, after: str

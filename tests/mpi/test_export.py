@@ -103,6 +103,7 @@ def test_a_stock_library_follows_exported_decisions(mpi: Mpi, tmp_path: Path) ->
     assert seen(mpi, blocks, RANKS + 1, **rules_env(mpi, rules)) == stock | expected
 
 
+@pytest.mark.slow
 def test_from_a_run_under_haichi_to_a_run_without(mpi: Mpi, tmp_path: Path) -> None:
     if not mpi.shim.exists():
         pytest.skip(f"no {mpi.shim.name} in this build")

@@ -22,6 +22,7 @@ def stock(request: pytest.FixtureRequest) -> Mpi:
     return measurable(request.param)
 
 
+@pytest.mark.slow
 def test_a_profile_of_this_machine(stock: Mpi, tmp_path: Path) -> None:
     files = [tmp_path / f"s{number}.jsonl" for number in (1, 2)]
     for file in files:
@@ -49,6 +50,7 @@ def test_a_profile_of_this_machine(stock: Mpi, tmp_path: Path) -> None:
     refused = {name for name in FILES.split() if f"{name} at" in done.stdout}
     rows = (json.loads(line) for file in files for line in file.read_text().splitlines())
     measured = {row["name"] for row in rows if row["kind"] == "point"}
-    assert {*names[2:]} == {*FILES.split()} & measured - refused
+    # What is refused of some sizes has the others.
+    assert {*FILES.split()} & measured - refused <= {*names[2:]} <= {*FILES.split()} & measured
     assert {each["ranks"] for each in made["collectives"]} == {2}
     assert "file-open" in refused or made["storage"][0]["open_s"] > 0

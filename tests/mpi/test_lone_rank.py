@@ -76,6 +76,7 @@ def test_one_rank_with_another_version(mpi: Mpi, other: int, tmp_path: Path) -> 
     assert not (tmp_path / "report.json").exists()
 
 
+@pytest.mark.slow
 def test_nobody_gives_up_on_one_that_has_answered(mpi: Mpi, tmp_path: Path) -> None:
     """Ranks that waited for the last word of the roll call went on without haichi, and the others
     with it: they waited for each other for ever."""

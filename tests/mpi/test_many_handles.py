@@ -12,6 +12,7 @@ from mpis import Mpi
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("files", "limit"), [(600, 1024), (900, 1024), (1100, 4096)])
 def test_many_files(mpi: Mpi, files: int, limit: int, tmp_path: Path) -> None:
     program = mpi.compile(HERE / "many_files.c")

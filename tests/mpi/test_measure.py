@@ -114,6 +114,7 @@ def test_every_measurement_can_be_made(tmp_path: Path, ranks: int) -> None:
         assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_four_ranks_on_fewer_cores_end_in_time_and_are_labelled(
     openmpi: Mpi, tmp_path: Path
 ) -> None:
@@ -147,6 +148,7 @@ def end_of(file: Path) -> dict:
     return end
 
 
+@pytest.mark.slow
 def test_the_quick_part_is_whole_and_takes_what_it_states(openmpi: Mpi, tmp_path: Path) -> None:
     out = tmp_path / "q.jsonl"
     words = ["--quick", "--budget", "12", "--out", out, "--directory", tmp_path]
@@ -231,6 +233,7 @@ def test_several_launches_are_one_command(stock: Mpi, tmp_path: Path) -> None:
     assert "is there already" in complaints(again)[0]
 
 
+@pytest.mark.slow
 def test_a_launch_that_dies_leaves_what_it_has_and_is_gone_on_with(
     openmpi: Mpi, tmp_path: Path
 ) -> None:
@@ -291,6 +294,7 @@ def killed(openmpi: Mpi, tmp_path: Path) -> Iterator[tuple[Mpi, Path, list[str]]
     yield openmpi, out, words
 
 
+@pytest.mark.slow
 def test_a_killed_run_can_be_read_and_gone_on_with(killed: tuple[Mpi, Path, list[str]]) -> None:
     mpi, out, words = killed
     before = points(out)
@@ -343,6 +347,7 @@ def test_bad_input_is_one_line(openmpi: Mpi, words: list[str], code: int, text: 
     assert text in line
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_what_was_measured(openmpi: Mpi, tmp_path: Path) -> None:
     """The file may not grow beyond a few KiB: as a quota or a full disk has it."""
     out = tmp_path / "s.jsonl"

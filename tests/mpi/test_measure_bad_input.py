@@ -51,6 +51,7 @@ def on_small_disk(mpi: Mpi, folder: Path, kib: int, words: list[str], keep: Path
     return done
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_whole_lines(openmpi: Mpi, tmp_path: Path) -> None:
     folder, kept = tmp_path / "small", tmp_path / "kept"
     folder.mkdir()
@@ -63,6 +64,7 @@ def test_a_full_disk_keeps_whole_lines(openmpi: Mpi, tmp_path: Path) -> None:
     assert (kept / "s.jsonl").read_text().endswith("}\n")
 
 
+@pytest.mark.slow
 def test_files_that_do_not_fit_fail_their_points_alone(openmpi: Mpi, tmp_path: Path) -> None:
     folder, kept = tmp_path / "small", tmp_path / "kept"
     folder.mkdir()

@@ -19,6 +19,7 @@ def stock(request: pytest.FixtureRequest) -> Mpi:
     return measurable(request.param)
 
 
+@pytest.mark.slow
 def test_what_was_measured_for_a_record_predicts_it(stock: Mpi, tmp_path: Path) -> None:
     each = {"bytes": 5000, "comm": 0, "place": "numa"}
     record = recorded.write(

@@ -69,6 +69,7 @@ def test_clocks_of_several_hosts_are_found(tmp_path: Path) -> None:
     assert point["median"] < 0.5
 
 
+@pytest.mark.slow
 def test_cold_and_isolated_are_points_of_their_own(stock: Mpi, tmp_path: Path) -> None:
     words = ["ping-pong", "allreduce", "--size", "1M", "--budget", "3", "--buffers", "both"]
     out = tmp_path / "s"
@@ -91,6 +92,7 @@ def test_cold_and_isolated_are_points_of_their_own(stock: Mpi, tmp_path: Path) -
     assert points(again) == points(records)
 
 
+@pytest.mark.slow
 def test_causes_of_outliers_are_counted(stock: Mpi, tmp_path: Path) -> None:
     """Each sample touches memory for the first time, so there are page faults."""
     records = records_of(stock, 2, tmp_path / "s", "alloc-mem", "barrier", "--budget", "1")
@@ -105,6 +107,7 @@ def test_causes_of_outliers_are_counted(stock: Mpi, tmp_path: Path) -> None:
     assert sum(point["involuntary_switches"] for point in points(records)) > 0
 
 
+@pytest.mark.slow
 def test_a_curve_is_refined_and_its_switches_are_found(tmp_path: Path) -> None:
     """Open MPI's eager limit in shared memory is set, so it is known where the switch is."""
     mpi = measurable_openmpi()

@@ -58,6 +58,7 @@ def test_what_is_shown_is_what_the_program_does(record: Path, tmp_path: Path) ->
     assert "exchange_and_compute.c:" in page.read_text()
 
 
+@pytest.mark.slow
 def test_what_it_needs_is_measured_and_predicts_it(
     stock: Mpi, record: Path, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def parts_beside(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{path.name}.parts-*"))
 
 
+@pytest.mark.slow
 def test_a_killed_job_leaves_its_record(mpi: Mpi, tmp_path: Path) -> None:
     """kill -9 of a rank: a record is made of what all ranks have left."""
     program = mpi.compile(ROOT / "tests/mpi/record_files.c", *mpis.thread_flags())

@@ -48,6 +48,7 @@ def cases_of(out: str) -> list[tuple[str, int, bool]]:
     return [(what, int(cut), moved == "1") for what, cut, moved in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mpis.slow_but([1], range(1, 4)))
 def test_never_more_between_nodes_than_stock(mpi: Mpi, tmp_path: Path, seed: int) -> None:
     """Grids and graphs of random communicators, whose ranks are dealt out to nodes at random."""
@@ -131,6 +132,7 @@ def test_numa_nodes_count_where_asked_for(mpi: Mpi, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_from_mpi4py(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.python_missing:
         pytest.skip(mpi.python_missing)

@@ -186,6 +186,7 @@ def test_decisions_of_files_and_of_all_to_alls_are_kept_together(tmp_path: Path)
     assert [each.collective for each in after[len(before.decisions) :]] == ["MPI_Alltoall"]
 
 
+@pytest.mark.slow
 def test_explain_shows_the_pairs(tmp_path: Path) -> None:
     run(first_mpi(), tmp_path)
     command = [str(mpis.ROOT / "haichi"), "explain", str(tmp_path / "report.json")]

@@ -109,6 +109,7 @@ RACE = Job(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mpis.slow_but(NAMES[:2], NAMES[::2]))
 def test_without_the_guard_bytes_are_lost(name: str, fast_folder: Path) -> None:
     """The same program, repeated: with haichi it loses nothing, and with haichi whose locks nobody

@@ -124,6 +124,7 @@ def record(path: Path, ranks: int, way: str, seconds: float) -> Path:
 
 
 # 64 ranks as the paper. SMPI keeps all that is put until the fence, which 64 have no room for.
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "ranks"), [("send", 64), ("send", 16), ("put", 16)])
 def test_trans7_is_predicted_within_the_papers_claim(
     simulated: Simulated, tmp_path: Path, way: str, ranks: int

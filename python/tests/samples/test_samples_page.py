@@ -128,6 +128,7 @@ def test_two_libraries_have_an_article_each(tmp_path: Path) -> None:
     assert "What haichi changes" not in text
 
 
+@pytest.mark.slow
 def test_a_large_file_stays_below_a_megabyte(tmp_path: Path) -> None:
     made = records(300)
     for number in range(400):
