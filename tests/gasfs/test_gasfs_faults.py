@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import fault_writer
 import pytest
+from haichi.gasfs.job import set_copies
 from mpis import run_bounded
 from whole import Whole, folder_in_memory, needs_gasfs, small_disk, whole
 
@@ -121,6 +123,64 @@ def test_the_store_is_sound_after_all_servers_were_killed() -> None:
         while_writing(folder, 0, fault)
         assert system.job.stop(60) == []
         assert system.job.check(repair=False)["problems"] == []
+
+
+@pytest.fixture
+def doubled() -> Iterator[Whole]:
+    """Two servers that have a copy of all each, and give up soon."""
+    with whole(2, *IMPATIENT, stripe=4096) as made:
+        set_copies(made.mount, 2)
+        yield made
+
+
+IMPATIENT = ("--linger-ms", "50", "--sub-buffer", "16384", "--patience-ms", "500")
+
+
+def lose_a_server(system: Whole, seed: int) -> None:
+    """Kills the second server while a program writes; what it closed is there without it, and
+    when it has come back."""
+    draw = random.Random(f"copies {seed}")
+    folder = system.mount / f"copies-{seed}"
+    folder.mkdir()
+
+    def fault() -> None:
+        after_a_while(draw)
+        system.kill(system.job.servers[1])
+
+    closed = while_writing(folder, 1000 * seed, fault)
+    assert set(closed.values()) == {0}, "the other server has all"
+    with system.another_mount() as other:
+        reads_back(folder, closed, other)
+    system.start_servers()
+    with system.another_mount() as other:
+        reads_back(folder, closed, other)
+
+
+def test_with_copies_the_loss_of_a_server_costs_time(doubled: Whole) -> None:
+    for seed in range(2):
+        lose_a_server(doubled, seed)
+    everything = {path: path.read_bytes() for path in doubled.mount.rglob("f*")}
+    assert doubled.job.stop(60) == []
+    found = doubled.job.check(repair=True)
+    assert found["problems"] == []
+    assert found["stale"] > 0
+    assert doubled.job.check(repair=True)["stale"] == 0
+    # Now the second server alone has to have all of it, and the first has it no more.
+    shutil.copytree(
+        doubled.job.folder / "server1/objects",
+        doubled.job.folder / "server0/objects",
+        dirs_exist_ok=True,
+    )
+    doubled.start(*IMPATIENT)
+    for path, data in everything.items():
+        assert path.read_bytes() == data
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_with_copies_the_loss_of_a_server_costs_time_in_many_cases(doubled: Whole) -> None:
+    for seed in range(100, 160):
+        lose_a_server(doubled, seed)
 
 
 def test_a_silent_server_is_given_up_and_named(tmp_path: Path) -> None:

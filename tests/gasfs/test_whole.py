@@ -67,6 +67,7 @@ def test_what_a_user_asks_wrongly_is_one_line(tmp_path: Path) -> None:
         (("status", tmp_path / "none"), "no gather file system"),
         (("start", tmp_path / "a", "--stripe", "5000"), "multiple of 4096"),
         (("start", tmp_path / "a", "--memory", "much"), "is no size"),
+        (("set", tmp_path), "say what to set"),
         (("set", tmp_path, "--stripe", "1M"), "is on no gather file system"),
     ):
         text = haichi(*words, code=2)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from haichi.gasfs.command import FAILED, one_line
 from haichi.gasfs.daemons import GasfsError
-from haichi.gasfs.job import STRIPE, Job, Numbers, set_stripe, size_of
+from haichi.gasfs.job import STRIPE, Job, Numbers, set_copies, set_stripe, size_of
 from haichi.gasfs.staging_commands import stage_in, stage_out
 
 app = typer.Typer(
@@ -230,27 +230,42 @@ def in_bytes(value: object) -> str:
 @app.command("set")
 def set_(
     path: Annotated[Path, typer.Argument(help="A folder of the mount, or a file without bytes.")],
-    stripe: Annotated[str, typer.Option(help="Bytes of a stripe, of files made from now on.")],
+    stripe: Annotated[
+        str | None, typer.Option(help="Bytes of a stripe, of files made from now on.")
+    ] = None,
+    copies: Annotated[
+        int | None, typer.Option(help="On how many servers each stripe is, of the same: 1 or 2.")
+    ] = None,
 ) -> None:
-    """Set how files are dealt out over the servers."""
+    """Set how files are dealt out over the servers, and on how many each byte is."""
     with one_line():
-        set_stripe(path, size_of(stripe))
+        if stripe is None and copies is None:
+            raise GasfsError("say what to set: --stripe, --copies")
+        if stripe is not None:
+            set_stripe(path, size_of(stripe))
+        if copies is not None:
+            set_copies(path, copies)
 
 
 @app.command()
 def check(
     folder: Folder,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Remove objects of files that are not there.")
+        bool,
+        typer.Option(
+            "--repair", help="Remove objects of files that are not there, write stale copies anew."
+        ),
     ] = False,
 ) -> None:
     """Look whether stores that nobody serves are sound; the exit code is 1 if not."""
     with one_line():
         result = Job.load(folder).check(repair=repair)
     left = f", {result['left_over']} left over{' and removed' if repair else ''}"
+    stale = f", {result['stale']} stale{' and written anew' if repair else ''}"
     sys.stdout.write(
         f"{result['files']} files and folders, {result['objects']} objects"
-        f"{left if result['left_over'] else ''}, {len(result['problems'])} problems\n"
+        f"{left if result['left_over'] else ''}{stale if result['stale'] else ''}, "
+        f"{len(result['problems'])} problems\n"
     )
     for problem in result["problems"]:
         sys.stdout.write(f"  {problem}\n")

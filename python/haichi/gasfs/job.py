@@ -28,6 +28,7 @@ from haichi.mpi import Missing
 SCHEMA: Literal["haichi.gasfs-job/1"] = "haichi.gasfs-job/1"
 STRIPE = 64 << 10
 STRIPE_ATTRIBUTE = "user.haichi.stripe"
+COPIES_ATTRIBUTE = "user.haichi.copies"
 STATUS_ATTRIBUTE = "user.haichi.status"
 LEAST_STRIPE, MOST_STRIPE = 4096, 8 << 20
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -47,6 +48,7 @@ class CheckResult(TypedDict):
     files: int
     objects: int
     left_over: int
+    stale: int  # objects that lack what was written while their server was away
     problems: list[str]
 
 
@@ -253,14 +255,26 @@ def set_stripe(path: Path, stripe: int) -> None:
     Raises:
         GasfsError: it is not on a gather file system, or does not take that.
     """
+    _set(path, STRIPE_ATTRIBUTE, stripe, "a stripe is a multiple of 4k, 8M at most")
+
+
+def set_copies(path: Path, copies: int) -> None:
+    """Has each stripe of a folder's new files, or of an empty file, on so many servers.
+
+    Raises:
+        GasfsError: it is not on a gather file system, or does not take that.
+    """
+    _set(path, COPIES_ATTRIBUTE, copies, "there are 1 or 2 copies, on 2 to 64 servers")
+
+
+def _set(path: Path, attribute: str, value: int, rule: str) -> None:
     mount_of(path)
     try:
-        os.setxattr(path, STRIPE_ATTRIBUTE, str(stripe).encode())
+        os.setxattr(path, attribute, str(value).encode())
     except OSError as error:
         raise GasfsError(
-            f"{path} does not take a stripe of {stripe} bytes ({error.strerror}): it is a folder "
-            "of a gather file system, or an empty file of one that nobody has open; stripes are "
-            "multiples of 4k, 8M at most"
+            f"{path} does not take {value} ({error.strerror}): {rule}, of a folder, or of an empty "
+            "file that nobody has open"
         ) from None
 
 

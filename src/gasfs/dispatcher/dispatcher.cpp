@@ -10,9 +10,16 @@
 #include <cstring>
 #include <future>
 
+#include "base/log.h"
 #include "base/unguessable.h"
 
 namespace haichi::gasfs {
+namespace {
+
+/// A server other than that of names has this part of its patience when a node begins.
+constexpr int kLessPatience = 10;
+
+}  // namespace
 
 Dispatcher::Dispatcher(const DispatcherOptions& options)
     : options_(options), budget_(options.memory) {
@@ -42,10 +49,25 @@ Dispatcher::~Dispatcher() {
 }
 
 Status Dispatcher::begin() {
-  for (uint32_t i = 0; i < links_.size(); ++i)
-    if (const auto answer = links_[i]->ask(Outgoing(Kind::space, size_t{0})); !answer)
-      return fail(answer.error(), "server {} at {} does not answer: {}", i,
-                  to_text(links_[i]->address()), std::strerror(answer.error()));
+  std::vector<std::future<int>> answers;
+  for (auto& link : links_) {
+    auto answer = std::make_shared<std::promise<int>>();
+    answers.push_back(answer->get_future());
+    link->send(Outgoing(Kind::space, size_t{0}),
+               [answer](int error, std::span<const std::byte>) { answer->set_value(error); });
+  }
+  const auto ends = std::chrono::steady_clock::now() +
+                    std::chrono::milliseconds(options_.patience_ms / kLessPatience);
+  for (uint32_t i = 0; i < links_.size(); ++i) {
+    const bool came = i == 0 || answers[i].wait_until(ends) == std::future_status::ready;
+    const int error = came ? answers[i].get() : ETIMEDOUT;
+    if (error == 0) continue;
+    if (i == 0 || error != ETIMEDOUT)
+      return fail(error, "server {} at {} does not answer: {}", i, to_text(links_[i]->address()),
+                  std::strerror(error));
+    log(LogLevel::warn, "server {} at {} does not answer: what it alone has can't be used", i,
+        to_text(links_[i]->address()));
+  }
   const auto root = getattr(kRoot);
   if (!root) return fail(root.error(), "the first server has no names");
   return {};
@@ -168,7 +190,10 @@ Outcome<Opened> Dispatcher::open(Inode inode, int flags) {
   }
   {
     const std::lock_guard lock(file->mutex);
-    file->layout = reply->layout;  // which does not change while somebody has it open
+    // Which does not change while somebody has it open, but for what was lost.
+    const uint64_t stale = file->layout.stale;
+    file->layout = reply->layout;
+    file->layout.stale |= stale;
     reconcile(*file, version, reply->attributes);
   }
   Opened opened = add(file, flags, *reply);
@@ -320,8 +345,9 @@ Done Dispatcher::finish_writes(Description& description, bool durable) {
   scatter_->issue_all(file);
   Scatter::wait(file, lock);
   if (durable) {  // what has arrived goes to the disks
+    const Layout layout = file->layout;
     lock.unlock();
-    const int error = ask_all(Kind::sync, {file->inode, 0});
+    const int error = ask_all(Kind::sync, {file->inode, 0}, layout, file);
     lock.lock();
     if (error != 0) Scatter::latch(*file, error);
   }

@@ -43,7 +43,8 @@ class Dispatcher final : public NodeFiles {
   /// Sends what is gathered; `finish` tells whether it arrived.
   ~Dispatcher() override;
 
-  /// Waits until the server of names answers; its error text, with the server's name.
+  /// Waits until the server of names answers; its error text, with the server's name. The others
+  /// are waited for a little: files may have copies elsewhere.
   Status begin();
   /// Sends all that is gathered and waits for it: the first error, and of how many files.
   Status finish();
@@ -114,10 +115,16 @@ class Dispatcher final : public NodeFiles {
   Done finish_writes(Description& description, bool durable);
   /// `file` is none where it is not open here.
   Outcome<Attributes> set_size(Inode inode, const File& file, const Changes& changes);
-  /// Asks all servers to do something with their objects of a file, and waits: an errno value.
-  int ask_all(Kind kind, const ObjectMessage& message);
+  /// Asks all servers to do something with their objects of a file, and waits: an errno value, of a
+  /// server without which all copies of something would be gone. `file` is none where it is not
+  /// open here.
+  int ask_all(Kind kind, const ObjectMessage& message, Layout layout, const File& file);
+  /// What each answers; those that are stale or given up are not asked where others have copies.
+  std::vector<int> ask_each(Kind kind, const ObjectMessage& message, const Layout& layout);
   Outcome<uint64_t> size_for_read(const File& file, uint64_t end);
   int read_part(const File& file, uint64_t offset, std::span<std::byte> bytes);
+  /// Of servers, a bit each, those that can't be asked now without waiting.
+  uint64_t far_servers() const;
   void send_aged();
   std::string status() const;
 

@@ -119,11 +119,12 @@ Done Dispatcher::readdir(Inode folder, uint64_t cursor,
   }
 }
 
-/// The sum of all servers', of the files what the first one has room for.
+/// The sum of all servers' that are not given up, of the files what the first one has room for.
 Outcome<Space> Dispatcher::statfs() {
   Space sum;
   bool first = true;
   for (auto& link : links_) {
+    if (!first && link->given_up()) continue;
     const auto answer = link->ask(Outgoing(Kind::space, size_t{0}));
     if (!answer) return tl::unexpected(answer.error());
     const auto space = unpack_space(*answer);

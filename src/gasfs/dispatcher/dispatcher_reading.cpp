@@ -19,15 +19,28 @@ constexpr size_t kMostOverlaid = 256;
 
 /// What one server has of a read, and where its bytes go.
 struct ServerPart {
+  uint32_t server = 0;
   ReadMessage message;
   std::vector<std::span<std::byte>> into;
+  int error = 0;
 };
 
-std::vector<ServerPart> parts_of(const NodeFile& file, size_t servers, uint64_t offset,
-                                 std::span<std::byte> bytes) {
-  std::vector<ServerPart> parts(servers);
+/// What is read: bytes of a file, and where they go.
+struct Place {
+  uint64_t offset;
+  std::span<std::byte> bytes;
+};
+
+/// Adds to the parts of all servers what one place needs of each. False where nobody has it but
+/// servers that are to be avoided.
+bool add_parts(const NodeFile& file, Place place, uint64_t far, uint64_t avoid,
+               std::vector<ServerPart>& parts) {
+  auto& [offset, bytes] = place;
   while (!bytes.empty()) {
-    ServerPart& part = parts[server_of(file.layout, offset)];
+    auto server = reader_of(file.layout, offset, avoid | far);
+    if (!server) server = reader_of(file.layout, offset, avoid);
+    if (!server) return false;
+    ServerPart& part = parts[*server];
     const size_t length = std::min<uint64_t>(bytes.size(), left_in_stripe(file.layout, offset));
     auto& extents = part.message.extents;
     if (!extents.empty() && extents.back().offset + extents.back().length == offset) {
@@ -41,30 +54,52 @@ std::vector<ServerPart> parts_of(const NodeFile& file, size_t servers, uint64_t 
     offset += length;
     bytes = bytes.subspan(length);
   }
+  return true;
+}
+
+/// What each server is asked for, the others left out; none where nobody can be asked.
+std::optional<std::vector<ServerPart>> parts_of(const NodeFile& file, size_t servers,
+                                                std::span<const Place> places, uint64_t far,
+                                                uint64_t avoid) {
+  std::vector<ServerPart> parts(servers);
+  for (uint32_t i = 0; i < servers; ++i) parts[i].server = i;
+  for (const Place& place : places)
+    if (!add_parts(file, place, far, avoid, parts)) return std::nullopt;
+  std::erase_if(parts, [](const ServerPart& part) { return part.into.empty(); });
   return parts;
+}
+
+/// Puts a server's answer where it belongs.
+int take_answer(const ServerPart& part, int error, std::span<const std::byte> rest) {
+  size_t sum = 0;
+  for (const auto& into : part.into) sum += into.size();
+  if (error == 0 && rest.size() != sum) error = EIO;
+  for (const auto& into : part.into) {
+    if (error != 0) break;
+    std::memcpy(into.data(), rest.data(), into.size());
+    rest = rest.subspan(into.size());
+  }
+  return error;
 }
 
 /// Answers that are waited for together.
 class Answers {
  public:
   explicit Answers(size_t number) : left_(number) {}
-  void come(int error) {
+  void come() {
     const std::lock_guard lock(mutex_);
-    if (error != 0) error_ = error;
     --left_;
     changed_.notify_all();
   }
-  int wait() {
+  void wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return left_ == 0; });
-    return error_;
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t left_;
-  int error_ = 0;
 };
 
 /// The bytes of what is gathered, as they are now.
@@ -112,6 +147,7 @@ Outcome<Attributes> Dispatcher::getattr(Inode inode) {
   if (!reply) return tl::unexpected(reply.error());
   if (file) {
     const std::lock_guard lock(file->mutex);
+    file->layout.stale |= reply->layout.stale;
     reconcile(*file, version, reply->attributes);
   }
   return reply->attributes;
@@ -147,52 +183,103 @@ Outcome<size_t> Dispatcher::read(Handle handle, uint64_t offset, std::span<std::
   return wanted;
 }
 
-/// What the servers have, with what is gathered here over it. The questions go out while the file
-/// is locked, behind all that was sent before, so that nothing is seen twice or not at all.
-int Dispatcher::read_part(const File& file, uint64_t offset, std::span<std::byte> bytes) {
-  std::vector<Copied> over;
-  std::optional<Answers> answers;
-  std::vector<ServerPart> parts;
-  {
-    const std::lock_guard lock(file->mutex);
-    if (file->pending.size() > kMostOverlaid) scatter_->issue(file);
-    const auto patches = overlay(file->pending, offset, bytes.size());
-    for (const Patch& patch : patches) {
-      const auto from = file->memory.begin() + static_cast<ptrdiff_t>(patch.source);
-      over.push_back({patch.at, {from, from + static_cast<ptrdiff_t>(patch.length)}});
-    }
-    if (!covers(patches, bytes.size())) parts = parts_of(*file, links_.size(), offset, bytes);
-    std::erase_if(parts, [](const ServerPart& part) { return part.into.empty(); });
-    answers.emplace(parts.size());
-    for (ServerPart& part : parts) {
-      Link& link = *links_[server_of(file->layout, part.message.extents[0].offset)];
-      link.send(Outgoing(Kind::read, pack_read(part.message)),
-                [&part, &answers](int error, std::span<const std::byte> rest) {
-                  size_t sum = 0;
-                  for (const auto& into : part.into) sum += into.size();
-                  if (error == 0 && rest.size() != sum) error = EIO;
-                  for (const auto& into : part.into) {
-                    if (error != 0) break;
-                    std::memcpy(into.data(), rest.data(), into.size());
-                    rest = rest.subspan(into.size());
-                  }
-                  answers->come(error);
-                });
-    }
-  }
-  const int error = answers->wait();
-  for (const Copied& copied : over)
-    std::ranges::copy(copied.bytes, bytes.begin() + static_cast<ptrdiff_t>(copied.at));
-  return error;
+uint64_t Dispatcher::far_servers() const {
+  uint64_t far = 0;
+  for (uint32_t i = 0; i < std::min<size_t>(links_.size(), kMostServersWithCopies); ++i)
+    if (!links_[i]->connected()) far |= server_bit(i);
+  return far;
 }
 
-int Dispatcher::ask_all(Kind kind, const ObjectMessage& message) {
+/// What the servers have, with what is gathered here over it. The questions go out while the file
+/// is locked, behind all that was sent before, so that nothing is seen twice or not at all. Where a
+/// server does not answer, one with a copy is asked.
+int Dispatcher::read_part(const File& file, uint64_t offset, std::span<std::byte> bytes) {
+  std::vector<Copied> over;
+  std::vector<Place> places{{offset, bytes}};
+  uint64_t failed = 0;
+  for (int error = EIO; !places.empty();) {
+    std::optional<Answers> answers;
+    std::optional<std::vector<ServerPart>> parts;
+    {
+      const std::lock_guard lock(file->mutex);
+      if (failed == 0) {
+        if (file->pending.size() > kMostOverlaid) scatter_->issue(file);
+        const auto patches = overlay(file->pending, offset, bytes.size());
+        for (const Patch& patch : patches) {
+          const auto from = file->memory.begin() + static_cast<ptrdiff_t>(patch.source);
+          over.push_back({patch.at, {from, from + static_cast<ptrdiff_t>(patch.length)}});
+        }
+        if (covers(patches, bytes.size())) places.clear();
+      }
+      const uint64_t far = file->layout.copies > 1 ? far_servers() : 0;
+      parts = parts_of(*file, links_.size(), places, far, failed);
+      if (!parts) return error;
+      answers.emplace(parts->size());
+      for (ServerPart& part : *parts)
+        links_[part.server]->send(Outgoing(Kind::read, pack_read(part.message)),
+                                  [&part, &answers](int wrong, std::span<const std::byte> rest) {
+                                    part.error = take_answer(part, wrong, rest);
+                                    answers->come();
+                                  });
+    }
+    answers->wait();
+    places.clear();
+    for (const ServerPart& part : *parts) {
+      if (part.error == 0) continue;
+      error = part.error;
+      if (file->layout.copies == 1) return error;
+      failed |= server_bit(part.server);
+      for (size_t i = 0; i < part.into.size(); ++i)
+        places.push_back({part.message.extents[i].offset, part.into[i]});
+    }
+  }
+  for (const Copied& copied : over)
+    std::ranges::copy(copied.bytes, bytes.begin() + static_cast<ptrdiff_t>(copied.at));
+  return 0;
+}
+
+std::vector<int> Dispatcher::ask_each(Kind kind, const ObjectMessage& message,
+                                      const Layout& layout) {
   const auto body = pack_object(message);
+  std::vector<int> errors(links_.size());
   Answers answers(links_.size());
-  for (auto& link : links_)
-    link->send(Outgoing(kind, body),
-               [&](int error, std::span<const std::byte>) { answers.come(error); });
-  return answers.wait();
+  for (uint32_t i = 0; i < links_.size(); ++i) {
+    const bool names = i == 0 && kind == Kind::sync;  // are synced by the same request
+    const bool lost = layout.copies > 1 && !names && links_[i]->given_up();
+    if (lost) errors[i] = ETIMEDOUT;
+    if (lost || (is_stale(layout, i) && !names)) {
+      answers.come();
+      continue;
+    }
+    links_[i]->send(Outgoing(kind, body), [&, i](int error, std::span<const std::byte>) {
+      errors[i] = error;
+      answers.come();
+    });
+  }
+  answers.wait();
+  return errors;
+}
+
+int Dispatcher::ask_all(Kind kind, const ObjectMessage& message, Layout layout, const File& file) {
+  const auto errors = ask_each(kind, message, layout);
+  bool marked = false;
+  for (uint32_t i = 0; i < errors.size(); ++i) {
+    const bool names = i == 0 && kind == Kind::sync;
+    if (errors[i] == 0 || (is_stale(layout, i) && !names)) continue;
+    if (names || !Scatter::can_go_on_without(layout, i, errors[i])) return errors[i];
+    const auto lost = names_->ask({.op = NameOp::lose_copy, .inode = message.inode, .number = i});
+    if (!lost) return lost.error();
+    layout.stale |= lost->layout.stale;
+    marked = true;
+  }
+  if (!marked) return 0;
+  if (file) {
+    const std::lock_guard lock(file->mutex);
+    file->layout.stale |= layout.stale;
+  }
+  if (kind != Kind::sync) return 0;
+  const auto synced = links_[0]->ask(Outgoing(kind, pack_object(message)));  // the mark too
+  return synced ? 0 : synced.error();
 }
 
 Outcome<Attributes> Dispatcher::setattr(Inode inode, const Changes& changes) {
@@ -215,7 +302,8 @@ Outcome<Attributes> Dispatcher::set_size(Inode inode, const File& file, const Ch
   if (!before) return tl::unexpected(before.error());
   // First the bytes: were the size first, those of the old end would be seen again in a new one.
   if (S_ISREG(before->attributes.mode) && *changes.size < before->attributes.size)
-    if (const int error = ask_all(Kind::cut, {inode, *changes.size}); error != 0)
+    if (const int error = ask_all(Kind::cut, {inode, *changes.size}, before->layout, file);
+        error != 0)
       return tl::unexpected(error);
   const auto reply = names_->ask({.op = NameOp::setattr, .inode = inode, .changes = changes});
   if (!reply) return tl::unexpected(reply.error());

@@ -7,6 +7,7 @@
 #include "gasfs/dispatcher/cluster_for_tests.h"
 #include "gasfs/files/conformance.h"
 #include "gasfs/plan/btio.h"
+#include "gasfs/store/check.h"
 #include "gasfs/store/name_table.h"
 
 namespace haichi::gasfs {
@@ -25,6 +26,11 @@ std::shared_ptr<NodeFiles> files_of(std::shared_ptr<Alone> alone) {
 }
 std::shared_ptr<NodeFiles> one_server() { return files_of(std::make_shared<Alone>(1, 65536)); }
 std::shared_ptr<NodeFiles> three_servers() { return files_of(std::make_shared<Alone>(3, 4096)); }
+std::shared_ptr<NodeFiles> two_copies_of_all() {
+  auto alone = std::make_shared<Alone>(3, 4096);
+  EXPECT_TRUE(alone->dispatcher->setxattr(kRoot, kCopiesAttribute, "2", 0));
+  return files_of(std::move(alone));
+}
 std::shared_ptr<NodeFiles> little_memory() {
   return files_of(std::make_shared<Alone>(
       2, 4096, DispatcherOptions{.sub_buffer = 100, .memory = 1000, .linger_ms = 1}));
@@ -32,6 +38,7 @@ std::shared_ptr<NodeFiles> little_memory() {
 
 INSTANTIATE_TEST_SUITE_P(OneServer, NodeFilesConformance, testing::Values(&one_server));
 INSTANTIATE_TEST_SUITE_P(ThreeServers, NodeFilesConformance, testing::Values(&three_servers));
+INSTANTIATE_TEST_SUITE_P(TwoCopies, NodeFilesConformance, testing::Values(&two_copies_of_all));
 INSTANTIATE_TEST_SUITE_P(LittleMemory, NodeFilesConformance, testing::Values(&little_memory));
 
 std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -43,6 +50,14 @@ std::string contents(NodeFiles& files, Inode inode) {
   EXPECT_EQ(files.read(opened->handle, 0, std::as_writable_bytes(std::span(text))), text.size());
   files.release(opened->handle);
   return text;
+}
+
+/// A frame that asks for bytes of an object.
+Frame read_of(Inode inode, Extent extent) {
+  const auto body = pack_read({inode, {extent}});
+  Frame frame{{Kind::read, static_cast<uint32_t>(body.size())}, Buffer(body.size())};
+  std::ranges::copy(body, frame.body.data());
+  return frame;
 }
 
 Opened create(NodeFiles& files, std::string_view name, int flags = O_RDWR) {
@@ -61,6 +76,121 @@ TEST(Dispatcher, ShowsAnotherNodeWhatWasFlushed) {
   ASSERT_TRUE(a->flush(file.handle));
   EXPECT_EQ(b->lookup(kRoot, "f")->size, 10'005u);
   EXPECT_EQ(contents(*b, file.attributes.inode), std::string(5, '\0') + text);
+}
+
+/// Files of the root folder have two copies from here on.
+void two_copies(NodeFiles& files) { ASSERT_TRUE(files.setxattr(kRoot, kCopiesAttribute, "2", 0)); }
+
+std::string random_text(size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string text(size, 0);
+  for (char& c : text) c = static_cast<char>('a' + random() % 26);
+  return text;
+}
+
+TEST(Copies, AreOnTwoServersAndReadOfEither) {
+  for (const uint32_t away : {1u, 2u}) {
+    ClusterForTests cluster(3, 4096);
+    const auto writer = cluster.dispatcher();
+    two_copies(*writer);
+    const Opened file = create(*writer, "f");
+    const std::string text = random_text(50'000, away);
+    ASSERT_TRUE(writer->write(file.handle, 0, bytes(text), 1));
+    ASSERT_TRUE(writer->flush(file.handle));
+    cluster.stop(away);
+    EXPECT_EQ(contents(*writer, file.attributes.inode), text);
+    EXPECT_EQ(contents(*cluster.dispatcher({.patience_ms = 1000}), file.attributes.inode), text);
+    EXPECT_EQ(writer->getxattr(file.attributes.inode, kStaleAttribute).error(), ENODATA)
+        << "reading makes nothing stale";
+  }
+}
+
+TEST(Copies, OfAServerThatIsAwayAreStaleAndNotReadUntilTheyAreMended) {
+  ClusterForTests cluster(2, 4096);
+  const std::string old = random_text(30'000, 1), text = random_text(30'000, 2);
+  Inode inode = 0;
+  {
+    const auto writer = cluster.dispatcher({.patience_ms = 300});
+    two_copies(*writer);
+    const Opened file = create(*writer, "f");
+    inode = file.attributes.inode;
+    ASSERT_TRUE(writer->write(file.handle, 0, bytes(old), 1));
+    ASSERT_TRUE(writer->flush(file.handle));
+    cluster.stop(1);
+    ASSERT_TRUE(writer->write(file.handle, 0, bytes(text), 1));
+    ASSERT_TRUE(writer->fsync(file.handle, false));
+    EXPECT_EQ(writer->getxattr(inode, kStaleAttribute), "1");
+    cluster.start(1);
+    EXPECT_EQ(contents(*writer, inode), text);
+    EXPECT_EQ(contents(*cluster.dispatcher(), inode), text);
+    writer->release(file.handle);
+  }
+  cluster.stop(0);
+  cluster.stop(1);
+  {
+    std::vector<std::unique_ptr<Store>> stores;
+    for (uint32_t i : {0u, 1u})
+      stores.push_back(std::move(*Store::open(cluster.folder() + "/" + std::to_string(i),
+                                              {.index = i, .servers = 2, .stripe = 4096})));
+    const auto report = check(stores);
+    ASSERT_TRUE(report);
+    ASSERT_EQ(report->stale.size(), 1u);
+    ASSERT_TRUE(repair(stores, *report));
+    EXPECT_EQ(check(stores)->stale.size(), 0u);
+  }
+  cluster.start(0);
+  cluster.start(1);
+  const auto reader = cluster.dispatcher({.patience_ms = 300});
+  EXPECT_EQ(reader->getxattr(inode, kStaleAttribute).error(), ENODATA);
+  const Handle handle = reader->open(inode, O_RDONLY)->handle;
+  // What server 1 has is whole again: each stripe is read of it alone.
+  std::string seen(text.size(), '?');
+  for (uint64_t at = 0; at < text.size(); at += 4096) {
+    const Extent extent{at, static_cast<uint32_t>(std::min<size_t>(4096, text.size() - at))};
+    auto reply = cluster.service(1).answer(0, read_of(inode, extent));
+    ASSERT_TRUE(reply);
+    const auto rest = unpack_reply(*reply)->rest;
+    std::memcpy(seen.data() + at, rest.data(), rest.size());
+  }
+  EXPECT_EQ(seen, text);
+  reader->release(handle);
+}
+
+TEST(Copies, AFullDiskAndTheLossOfBothAreTold) {
+  ClusterForTests cluster(3, 4096);
+  const auto writer = cluster.dispatcher({.patience_ms = 300});
+  two_copies(*writer);
+  const Opened file = create(*writer, "f");
+  cluster.stop(1);
+  cluster.stop(2);
+  ASSERT_TRUE(writer->write(file.handle, 0, bytes(random_text(40'000, 3)), 1));
+  EXPECT_FALSE(writer->flush(file.handle)) << "stripes of 1 and 2 are nowhere";
+  EXPECT_TRUE(writer->flush(file.handle)) << "it is told once";
+  Layout layout{4096, 3, 0, 2, 0};
+  EXPECT_TRUE(Scatter::can_go_on_without(layout, 1, ETIMEDOUT));
+  EXPECT_FALSE(Scatter::can_go_on_without(layout, 1, ENOSPC));
+  layout.stale = server_bit(0);
+  EXPECT_FALSE(Scatter::can_go_on_without(layout, 1, ETIMEDOUT));
+  EXPECT_FALSE(Scatter::can_go_on_without(Layout{4096, 3, 0, 1, 0}, 1, EIO));
+}
+
+TEST(Copies, AreCutWhileAServerIsAway) {
+  ClusterForTests cluster(2, 4096);
+  const auto writer = cluster.dispatcher({.patience_ms = 300});
+  two_copies(*writer);
+  const Opened file = create(*writer, "f");
+  const std::string text = random_text(30'000, 4);
+  ASSERT_TRUE(writer->write(file.handle, 0, bytes(text), 1));
+  ASSERT_TRUE(writer->flush(file.handle));
+  cluster.stop(1);
+  Changes cut;
+  cut.size = 5000;
+  ASSERT_TRUE(writer->setattr(file.attributes.inode, cut));
+  cut.size = 20'000;
+  ASSERT_TRUE(writer->setattr(file.attributes.inode, cut));
+  cluster.start(1);
+  EXPECT_EQ(contents(*cluster.dispatcher(), file.attributes.inode),
+            text.substr(0, 5000) + std::string(15'000, 0));
 }
 
 TEST(Dispatcher, LosesNoRecordsOfTwoNodesThatAlternate) {

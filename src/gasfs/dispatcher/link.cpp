@@ -22,6 +22,8 @@ constexpr int kConnectMs = 2000;
 constexpr int kHelloMs = 5000;
 /// Between two tries to connect.
 constexpr int kRetryMs = 50;
+/// The same, for a server that was given up and of which nothing is asked meanwhile.
+constexpr int kProbeMs = 1000;
 /// A server that was given up has this part of its patience until it is seen again.
 constexpr int kLessPatience = 10;
 
@@ -86,6 +88,11 @@ bool Link::connected() const {
   return connected_;
 }
 
+bool Link::given_up() const {
+  const std::lock_guard lock(mutex_);
+  return given_up_;
+}
+
 uint64_t Link::restarts() const {
   const std::lock_guard lock(mutex_);
   return restarts_;
@@ -98,17 +105,19 @@ bool Link::out_of_patience() const {
 
 void Link::run() {
   for (;;) {
-    bool asked = false, hopeless = false;
+    bool asked = false, hopeless = false, missed = false;
     {
       const std::lock_guard lock(mutex_);
       if (ending_) break;
       asked = !asked_.empty();
       hopeless = asked && out_of_patience();
+      missed = given_up_;
     }
     if (hopeless) {
       give_up();
-    } else if (asked && !socket_ && !connect()) {
-      ::poll(nullptr, 0, kRetryMs);
+    } else if ((asked || missed) && !socket_ && !connect()) {
+      pollfd wait{asked ? -1 : wake_.get(), POLLIN, 0};
+      ::poll(&wait, 1, asked ? kRetryMs : kProbeMs);
     } else if (auto done = exchange(); !done) {
       disconnect(done.error().text);
     }

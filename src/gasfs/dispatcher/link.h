@@ -62,6 +62,8 @@ class Link {
   Outcome<std::vector<std::byte>> ask(Outgoing frame);
   const Address& address() const { return options_.address; }
   bool connected() const;
+  /// Whether it was given up and has not been seen since: what is asked now may take its time.
+  bool given_up() const;
   /// How often the server was found begun anew.
   uint64_t restarts() const;
 

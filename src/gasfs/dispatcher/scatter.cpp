@@ -30,6 +30,32 @@ void Scatter::land(const File& file, uint64_t number, int error) {
   file->landed.notify_all();
 }
 
+bool Scatter::can_go_on_without(const Layout& layout, uint32_t server, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return !full && can_lose(layout, server);
+}
+
+bool Scatter::lose_copy(const File& file, uint64_t number, uint32_t server, int error) {
+  if (!can_go_on_without(file->layout, server, error)) return false;
+  if (!is_stale(file->layout, server))
+    log(LogLevel::warn, "server {} has not all of file {} any more, its other copies have: {}",
+        server, file->inode, std::strerror(error));
+  file->layout.stale |= server_bit(server);
+  names_.send({.op = NameOp::lose_copy, .inode = file->inode, .number = server},
+              [file, number](const Outcome<NameReply>& reply) {
+                land(file, number, reply ? 0 : reply.error());
+              });
+  return true;
+}
+
+void Scatter::land_at(const File& file, uint64_t number, uint32_t server, int error) {
+  if (error != 0) {
+    const std::lock_guard lock(file->mutex);
+    if (lose_copy(file, number, server, error)) return;
+  }
+  land(file, number, error);
+}
+
 void Scatter::wait(const File& file, std::unique_lock<std::mutex>& lock) {
   const uint64_t last = file->issued;
   file->landed.wait(lock, [&] { return file->flying.empty() || *file->flying.begin() > last; });
@@ -43,6 +69,11 @@ void Scatter::send_frame(const File& file, uint32_t server, const Arranged& arra
     extents.push_back({run->offset, static_cast<uint32_t>(run->length)});
     bytes += run->length;
   }
+  const uint64_t number = ++file->issued;
+  file->flying.insert(number);
+  if (file->layout.copies > 1 && links_[server]->given_up() &&
+      lose_copy(file, number, server, ETIMEDOUT))
+    return;
   const auto head = pack_write_head(file->inode, extents);
   Outgoing frame(Kind::write, head.size() + bytes);
   std::byte* at = std::ranges::copy(head, frame.body().data()).out;
@@ -51,15 +82,13 @@ void Scatter::send_frame(const File& file, uint32_t server, const Arranged& arra
       std::memcpy(at, file->memory.data() + piece.source, piece.length);
       at += piece.length;
     }
-  const uint64_t number = ++file->issued;
-  file->flying.insert(number);
   budget_.take(bytes);
   counts_.requests_sent += runs.size();
   counts_.bytes_sent += bytes;
   ++counts_.frames;
   links_[server]->send(std::move(frame),
-                       [this, file, number, bytes](int error, std::span<const std::byte>) {
-                         land(file, number, error);
+                       [this, file, number, server, bytes](int error, std::span<const std::byte>) {
+                         land_at(file, number, server, error);
                          budget_.give(bytes);
                        });
 }
@@ -69,7 +98,11 @@ void Scatter::issue(const File& file, bool full) {
   const Arranged arranged = options_.arrange ? arrange(file->pending, file->layout)
                                              : cut_only(file->pending, file->layout);
   std::vector<std::vector<const Run*>> of_server(links_.size());
-  for (const Run& run : arranged.runs) of_server[run.server].push_back(&run);
+  for (const Run& run : arranged.runs)
+    for (uint32_t copy = 0; copy < file->layout.copies; ++copy)
+      if (const uint32_t server = copy_of(file->layout, run.server, copy);
+          !is_stale(file->layout, server))
+        of_server[server].push_back(&run);
   for (uint32_t server = 0; server < of_server.size(); ++server) {
     const auto& runs = of_server[server];
     for (size_t begin = 0; begin < runs.size();) {

@@ -70,6 +70,9 @@ class Scatter {
   static void wait(const File& file, std::unique_lock<std::mutex>& lock);
   /// Latches an error.
   static void latch(NodeFile& file, int error);
+  /// Whether the bytes that a server did not take, for this reason, are safe in the other copies
+  /// once its object is known as stale. A full disk is for somebody to put right.
+  static bool can_go_on_without(const Layout& layout, uint32_t server, int error);
 
   const ScatterCounts& counts() const { return counts_; }
 
@@ -78,6 +81,11 @@ class Scatter {
                   std::span<const Run* const> runs);
   /// Ends what was flying under `number`.
   static void land(const File& file, uint64_t number, int error);
+  /// The same, for what `server` was to write: where it did not, others have it.
+  void land_at(const File& file, uint64_t number, uint32_t server, int error);
+  /// Has the server of names know that a server's object is stale, and what was flying end then.
+  /// False where that can't help. The file is locked.
+  bool lose_copy(const File& file, uint64_t number, uint32_t server, int error);
 
   std::vector<std::unique_ptr<Link>>& links_;
   NameClient& names_;

@@ -57,6 +57,7 @@ int check_stores(const std::vector<std::string>& folders, bool repairs) {
          {"files", report->files},
          {"objects", report->objects},
          {"left_over", report->left_over.size()},
+         {"stale", report->stale.size()},
          {"problems", report->problems}});
   return report->problems.empty() ? 0 : kFailed;
 }
@@ -111,7 +112,7 @@ void add_check(CLI::App& app, int& code) {
   auto repairs = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("check", "Look whether stores are sound.");
   command->add_option("store", *folders, "The stores, in their order.")->required();
-  command->add_flag("--repair", *repairs, "Remove what is left over.");
+  command->add_flag("--repair", *repairs, "Remove what is left over, write anew what is stale.");
   command->callback([folders, repairs, &code] { code = check_stores(*folders, *repairs); });
 }
 

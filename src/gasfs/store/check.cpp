@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -85,6 +86,8 @@ class Check {
           fmt::format("file {}: {} links, and {} are there", inode, record.links, links));
     if (seen.names == 0 && !seen.orphan && inode != kRoot)
       report.problems.push_back(fmt::format("file {}: has no name", inode));
+    for (uint32_t i = 0; i < std::min(record.servers, kMostServersWithCopies); ++i)
+      if (is_stale(layout_of(record), i)) report.stale.push_back({inode, i});
     if (folder && seen.names > 1)
       report.problems.push_back(fmt::format("folder {}: has {} names", inode, seen.names));
   }
@@ -118,6 +121,9 @@ Status repair(std::span<const std::unique_ptr<Store>> stores, const CheckReport&
   auto gone = stores[0]->names()->drop_orphans();
   if (!gone)
     return fail(gone.error(), "the names cannot be changed: {}", std::strerror(gone.error()));
+  for (const StaleCopy& copy : report.stale)
+    if (std::ranges::find(*gone, copy.inode) == gone->end())
+      if (auto mended = mend(stores, copy); !mended) return mended;
   gone->insert(gone->end(), report.left_over.begin(), report.left_over.end());
   for (const auto& store : stores)
     for (const Inode inode : *gone)

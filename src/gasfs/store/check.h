@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gasfs/store/copies.h"
 #include "gasfs/store/store.h"
 
 namespace haichi::gasfs {
@@ -18,6 +19,8 @@ struct CheckReport {
   std::vector<std::string> problems;
   /// Objects of files that are not there: what a dispatcher that died did not remove any more.
   std::vector<Inode> left_over;
+  /// Objects that lack what was written while their server was away.
+  std::vector<StaleCopy> stale;
 };
 
 /// Looks at all stores of one file system together, the first of which has the names: that each
@@ -25,7 +28,8 @@ struct CheckReport {
 /// objects are.
 Result<CheckReport> check(std::span<const std::unique_ptr<Store>> stores);
 
-/// Removes what is left over, also files that lost their last name while they were open.
+/// Removes what is left over, also files that lost their last name while they were open, and writes
+/// anew what is stale.
 Status repair(std::span<const std::unique_ptr<Store>> stores, const CheckReport& report);
 
 }  // namespace haichi::gasfs

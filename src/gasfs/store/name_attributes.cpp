@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "base/number_text.h"
 #include "gasfs/store/name_table.h"
@@ -28,12 +30,27 @@ Outcome<uint64_t> stripe_of(std::string_view text) {
   return *stripe;
 }
 
-Done set_stripe(ChangeContext& context, const NameRequest& request, Record& record) {
+/// The number of copies that a text asks for, of `servers` servers.
+Outcome<uint32_t> copies_of(std::string_view text, uint32_t servers) {
+  const auto copies = whole_number<uint32_t>(text);
+  if (!copies || *copies == 0 || *copies > kMostCopies || *copies > servers ||
+      (*copies > 1 && servers > kMostServersWithCopies))
+    return tl::unexpected(EINVAL);
+  return *copies;
+}
+
+/// How a file, or a folder's new files, are dealt out over the servers.
+Done set_dealing(ChangeContext& context, const NameRequest& request, Record& record) {
   if (!is_folder(record) && !S_ISREG(record.mode)) return tl::unexpected(EPERM);
   if (!is_folder(record) && record.size > 0) return tl::unexpected(ENOTEMPTY);
   // Who has it open deals out what it writes as the file was when it was opened.
   if (!is_folder(record) && context.is_open(request.inode)) return tl::unexpected(EBUSY);
-  if (request.op == NameOp::removexattr) {
+  const bool removed = request.op == NameOp::removexattr;
+  if (request.name == kCopiesAttribute) {
+    const auto copies = removed ? Outcome<uint32_t>(0) : copies_of(request.text, context.servers);
+    if (!copies) return tl::unexpected(copies.error());
+    record.copies = *copies;
+  } else if (removed) {
     record.stripe = is_folder(record) ? 0 : context.stripe;
   } else {
     const auto stripe = stripe_of(request.text);
@@ -42,6 +59,18 @@ Done set_stripe(ChangeContext& context, const NameRequest& request, Record& reco
   }
   set_now(record.changed);
   return context.table.put(request.inode, record);
+}
+
+/// What the attributes that tell of the dealing out say of a file, "" for nothing; none for others.
+std::optional<std::string> dealing_text(std::string_view name, const Record& record) {
+  const auto number = [](uint64_t value) { return value ? std::to_string(value) : ""; };
+  if (name == kStripeAttribute) return number(record.stripe);
+  if (name == kCopiesAttribute) return number(record.copies);
+  if (name != kStaleAttribute) return std::nullopt;
+  std::string servers;
+  for (uint32_t i = 0; i < std::min(record.servers, kMostServersWithCopies); ++i)
+    if (record.stale & server_bit(i)) servers += (servers.empty() ? "" : " ") + std::to_string(i);
+  return servers;
 }
 
 }  // namespace
@@ -101,8 +130,9 @@ Outcome<NameReply> change_xattr(ChangeContext& context, const NameRequest& reque
   if (request.name.empty() || request.name.size() > kLongestName) return tl::unexpected(ERANGE);
   NameReply reply = reply_of(request.inode, *record);
   Done changed;
-  if (request.name == kStripeAttribute) {
-    if (changed = set_stripe(context, request, *record); !changed)
+  if (request.name == kStaleAttribute) return tl::unexpected(EPERM);
+  if (request.name == kStripeAttribute || request.name == kCopiesAttribute) {
+    if (changed = set_dealing(context, request, *record); !changed)
       return tl::unexpected(changed.error());
     return reply;
   }
@@ -121,15 +151,29 @@ Outcome<NameReply> change_xattr(ChangeContext& context, const NameRequest& reque
   return reply;
 }
 
+Outcome<NameReply> lose_copy(ChangeContext& context, const NameRequest& request) {
+  auto record = context.table.file(request.inode);
+  if (!record) return tl::unexpected(record.error());
+  const Layout layout = layout_of(*record);
+  if (request.number >= layout.servers) return tl::unexpected(EINVAL);
+  const auto server = static_cast<uint32_t>(request.number);
+  if (!can_lose(layout, server)) return tl::unexpected(EIO);
+  record->stale |= server_bit(server);
+  if (auto put = context.table.put(request.inode, *record); !put)
+    return tl::unexpected(put.error());
+  return reply_of(request.inode, *record);
+}
+
 Outcome<NameReply> look_at_xattrs(Transaction& txn, const NameRequest& request) {
   const auto record = NameTable(txn).file(request.inode);
   if (!record) return tl::unexpected(record.error());
   NameReply reply = reply_of(request.inode, *record);
-  if (request.op == NameOp::getxattr && request.name == kStripeAttribute) {
-    if (record->stripe == 0) return tl::unexpected(ENODATA);
-    reply.text = std::to_string(record->stripe);
-    return reply;
-  }
+  if (request.op == NameOp::getxattr)
+    if (const auto dealing = dealing_text(request.name, *record); dealing) {
+      if (dealing->empty()) return tl::unexpected(ENODATA);
+      reply.text = *dealing;
+      return reply;
+    }
   if (request.op == NameOp::getxattr) {
     if (request.name.empty() || request.name.size() > kLongestName) return tl::unexpected(ERANGE);
     const auto value = txn.get(Table::xattrs, key_of(request.inode, request.name));

@@ -57,6 +57,7 @@ Outcome<Record> new_record(ChangeContext& context, const NameRequest& request, c
   }
   made.stripe = parent.stripe ? parent.stripe : context.stripe;
   if (is_folder(made)) made.stripe = parent.stripe;
+  made.copies = parent.copies;
   made.servers = context.servers;
   made.first = static_cast<uint32_t>(inode % context.servers);
   made.size = S_ISLNK(made.mode) ? request.text.size() : 0;

@@ -76,6 +76,8 @@ Outcome<NameReply> link_file(ChangeContext& context, const NameRequest& request)
 /// unlink and rmdir.
 Outcome<NameReply> remove_file(ChangeContext& context, const NameRequest& request);
 Outcome<NameReply> rename_file(ChangeContext& context, const NameRequest& request);
+/// Marks a server's object as stale; EIO where nobody else has what it has.
+Outcome<NameReply> lose_copy(ChangeContext& context, const NameRequest& request);
 /// Removes what has no name any more and is not open.
 Outcome<NameReply> close_file(ChangeContext& context, Inode inode);
 Outcome<NameReply> change_xattr(ChangeContext& context, const NameRequest& request);
@@ -84,6 +86,10 @@ Outcome<NameReply> look_at_xattrs(Transaction& txn, const NameRequest& request);
 /// The extended attribute that stands for the stripe size: of a file that is empty and that
 /// nobody has open, or of a folder for files that will be made in it.
 inline constexpr std::string_view kStripeAttribute = "user.haichi.stripe";
+/// How many copies of each stripe there are, in the same way.
+inline constexpr std::string_view kCopiesAttribute = "user.haichi.copies";
+/// The servers whose objects of a file are stale, one behind the other; can only be read.
+inline constexpr std::string_view kStaleAttribute = "user.haichi.stale";
 inline constexpr uint64_t kLeastStripe = 4096, kMostStripe = kMostPayload;
 
 }  // namespace haichi::gasfs

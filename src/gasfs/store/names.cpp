@@ -72,6 +72,8 @@ Outcome<NameReply> carry_out_change(ChangeContext& context, const NameRequest& r
     case NameOp::setxattr:
     case NameOp::removexattr:
       return change_xattr(context, request);
+    case NameOp::lose_copy:
+      return lose_copy(context, request);
     default:
       return tl::unexpected(EINVAL);
   }

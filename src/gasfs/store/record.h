@@ -27,8 +27,13 @@ struct Record {
   int64_t accessed[2] = {};  // seconds, nanoseconds
   int64_t modified[2] = {};
   int64_t changed[2] = {};
+  uint32_t copies = 0;  // 0: one; of a folder: of files that are made in it
+  uint32_t spare = 0;
+  uint64_t stale = 0;  // as in Layout
 };
-static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) == 104, "is on disks");
+static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) == 120, "is on disks");
+/// Of a record from before there were copies.
+inline constexpr size_t kShortRecord = 104;
 
 inline bool is_folder(const Record& record) { return S_ISDIR(record.mode); }
 
@@ -39,8 +44,8 @@ inline std::string_view text_of(const Record& record) {
 /// EIO for what is no record.
 inline Outcome<Record> record_of(std::string_view text) {
   Record record;
-  if (text.size() != sizeof record) return tl::unexpected(EIO);
-  std::memcpy(&record, text.data(), sizeof record);
+  if (text.size() != sizeof record && text.size() != kShortRecord) return tl::unexpected(EIO);
+  std::memcpy(&record, text.data(), text.size());
   return record;
 }
 
@@ -61,7 +66,9 @@ inline Attributes attributes_of(Inode inode, const Record& r) {
 }
 
 inline Layout layout_of(const Record& record) {
-  return {record.stripe ? record.stripe : Layout{}.stripe, record.servers, record.first};
+  const uint32_t copies = record.copies && !is_folder(record) ? record.copies : 1;
+  return {record.stripe ? record.stripe : Layout{}.stripe, record.servers, record.first, copies,
+          record.stale};
 }
 
 }  // namespace haichi::gasfs

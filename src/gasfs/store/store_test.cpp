@@ -314,6 +314,56 @@ TEST_F(StoreTest, DealsStripesOutAsAFolderSays) {
   EXPECT_EQ(set(made->attributes.inode, "4096").error(), ENOTEMPTY);
 }
 
+TEST_F(StoreTest, KnowsWhichCopiesAreStale) {
+  const Inode dir = make(kRoot, "d", S_IFDIR | 0755)->attributes.inode;
+  const auto set = [&](Inode inode, std::string_view name, std::string text) {
+    return ask({.op = NameOp::setxattr,
+                .inode = inode,
+                .name = std::string(name),
+                .text = std::move(text)});
+  };
+  const auto get = [&](Inode inode, std::string_view name) {
+    return ask({.op = NameOp::getxattr, .inode = inode, .name = std::string(name)});
+  };
+  for (const char* wrong : {"0", "3", "x", ""})
+    EXPECT_EQ(set(dir, kCopiesAttribute, wrong).error(), EINVAL) << wrong;
+  EXPECT_EQ(make(dir, "one")->layout.copies, 1u);
+  EXPECT_TRUE(set(dir, kCopiesAttribute, "2"));
+  const auto made = make(dir, "two");
+  const Inode file = made->attributes.inode;
+  EXPECT_EQ(made->layout.copies, 2u);
+  EXPECT_EQ(get(file, kCopiesAttribute)->text, "2");
+  EXPECT_EQ(get(file, kStaleAttribute).error(), ENODATA);
+  EXPECT_EQ(set(file, kStaleAttribute, "1").error(), EPERM);
+
+  const auto lose = [&](Inode inode, uint64_t server) {
+    return ask({.op = NameOp::lose_copy, .inode = inode, .number = server});
+  };
+  EXPECT_EQ(lose(file, 2).error(), EINVAL);
+  ASSERT_TRUE(lose(file, 1));
+  EXPECT_TRUE(lose(file, 1)) << "again";
+  EXPECT_EQ(lose(file, 0).error(), EIO) << "the other has what server 1 lacks";
+  open();
+  EXPECT_EQ(ask({.op = NameOp::getattr, .inode = file})->layout.stale, 2u);
+  EXPECT_EQ(get(file, kStaleAttribute)->text, "1");
+  EXPECT_EQ(lose(make(kRoot, "single")->attributes.inode, 0).error(), EIO) << "it has one copy";
+}
+
+TEST_F(StoreTest, ReadsRecordsFromBeforeThereWereCopies) {
+  const Inode file = make(kRoot, "a")->attributes.inode;
+  {
+    auto txn = store->names()->database().begin(true);
+    const std::string record(*txn->get(Table::inodes, key_of(file)));
+    ASSERT_TRUE(
+        txn->put(Table::inodes, key_of(file), std::string_view(record).substr(0, kShortRecord)));
+    ASSERT_TRUE(txn->commit());
+  }
+  const auto reply = ask({.op = NameOp::getattr, .inode = file});
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->layout.copies, 1u);
+  EXPECT_EQ(reply->layout.servers, 2u);
+}
+
 TEST_F(StoreTest, InheritsTheGroupOfAFolderThatSaysSo) {
   NameRequest request{
       .op = NameOp::make, .inode = kRoot, .name = "d", .file = {S_IFDIR | S_ISGID | 0755, 1, 77}};

@@ -65,6 +65,13 @@ void put_attributes(Packer& packer, const Attributes& a) {
   for (const timespec& time : {a.accessed, a.modified, a.changed}) put_time(packer, time);
 }
 
+bool is_sound(const Layout& layout) {
+  const bool one = layout.copies == 1;
+  return layout.stripe > 0 && layout.first < layout.servers && layout.copies > 0 &&
+         layout.copies <= kMostCopies && layout.copies <= layout.servers &&
+         (one || layout.servers <= kMostServersWithCopies);
+}
+
 void take_attributes(Unpacker& unpacker, Attributes& a) {
   unpacker.take(a.inode);
   a.mode = unpacker.take<uint32_t>();
@@ -118,6 +125,8 @@ std::vector<std::byte> pack_name_reply(const NameReply& reply) {
   packer.put(reply.layout.stripe);
   packer.put(reply.layout.servers);
   packer.put(reply.layout.first);
+  packer.put(reply.layout.copies);
+  packer.put(reply.layout.stale);
   packer.put(reply.number);
   packer.put(static_cast<uint8_t>(reply.gone));
   packer.put(reply.gone_inode);
@@ -132,11 +141,13 @@ Result<NameReply> unpack_name_reply(std::span<const std::byte> body) {
   unpacker.take(reply.layout.stripe);
   unpacker.take(reply.layout.servers);
   unpacker.take(reply.layout.first);
+  unpacker.take(reply.layout.copies);
+  unpacker.take(reply.layout.stale);
   unpacker.take(reply.number);
   reply.gone = unpacker.take<uint8_t>() != 0;
   unpacker.take(reply.gone_inode);
   reply.text = unpacker.take_text();
-  if (!unpacker.whole() || reply.layout.stripe == 0 || reply.layout.first >= reply.layout.servers)
+  if (!unpacker.whole() || !is_sound(reply.layout))
     return fail(EPROTO, "a malformed answer of the server of names");
   return reply;
 }

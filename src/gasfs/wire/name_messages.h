@@ -34,9 +34,10 @@ enum class NameOp : uint8_t {
   rename,       // inode, name to other, text; flags; `gone` for what it replaced
   setxattr,     // inode, name, text, flags
   removexattr,  // inode, name
+  lose_copy,    // inode, number is a server whose object is stale from now on
 };
 inline constexpr NameOp kFirstChange = NameOp::close;
-inline constexpr NameOp kLastNameOp = NameOp::removexattr;
+inline constexpr NameOp kLastNameOp = NameOp::lose_copy;
 /// Flag of NameOp::make: the file is open in this session when it is made.
 inline constexpr uint32_t kOpens = 1;
 
