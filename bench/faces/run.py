@@ -26,6 +26,10 @@ LIBRARY = BUILD / "lib/libhaichi-posix.so"
 BAD_INPUT = 2
 
 
+Place = tuple[str, Path, Path | None]
+"""A folder with its name; preloaded, with the mount that it is on."""
+
+
 @contextmanager
 def memory_mount(room: Path) -> Iterator[tuple[Path, int]]:
     """Files in memory on a mount, and the process that serves them."""
@@ -73,6 +77,43 @@ def timed(
     return [line[0] for line in lines[behind:]] + [line[1] for line in lines[behind:]]
 
 
+def compare_reads(options: argparse.Namespace, places: list[Place]) -> bool:
+    """Reads, and what is asked by name."""
+    count = options.records
+    kinds = {
+        "small-read": (f"lseek and read of 40 bytes, {count} times, ns per pair", "ns", 1.0),
+        "apart-read": ("pread of 40 bytes all over 64 MiB, ns", "ns", 1.0),
+        "large-read": (f"read of 1 MiB, {options.megabytes} times, µs", "µs", 1e-3),
+        "stat": ("stat of one name, µs", "µs", 1e-3),
+        "open": ("open and close of one name, µs", "µs", 1e-3),
+    }
+    times: dict[str, dict[str, list[float]]] = {kind: {} for kind in kinds}
+    for _ in range(options.rounds):
+        for kind in kinds:
+            for name, folder, preload in places:
+                few = count if preload or name == "tmpfs" else count // 10
+                size = options.megabytes << 20 if kind == "large-read" else few
+                if kind in ("stat", "open"):
+                    size = count // 20
+                found = timed(folder, kind, size, 3, preload)
+                times[kind].setdefault(name, []).extend(found[:3])
+    good = True
+    for kind, (what, unit, scale) in kinds.items():
+        print(what)
+        middle = {name: row(name, each, unit, scale) for name, each in times[kind].items()}
+        part = middle["mount, preloaded"] / middle["tmpfs"]
+        gain = middle["mount"] / middle["mount, preloaded"]
+        if kind == "small-read":
+            good &= ratio("preloaded ÷ tmpfs", part, "at most 0.2", part <= 0.2)
+            good &= ratio("mount ÷ preloaded", gain, "at least 5", gain >= 5)
+        elif kind == "large-read":
+            good &= ratio("preloaded ÷ tmpfs", part, "at most 2", part <= 2)
+            good &= ratio("mount ÷ preloaded", gain, "at least 1", gain >= 1)
+        else:
+            print(f"    preloaded ÷ tmpfs: {part:.2f}, mount ÷ preloaded: {gain:.2f}")
+    return good
+
+
 def start_up(repetitions: int, mount: Path) -> tuple[list[float], list[float]]:
     """Milliseconds that /bin/true takes, without and with the preload, in turn."""
     plain = dict(os.environ)
@@ -111,7 +152,7 @@ def measure(options: argparse.Namespace, room: Path) -> bool:
     good = True
     try:
         with memory_mount(room) as (mount, server), bindfs(room, tmpfs) as through:
-            places = [
+            places: list[Place] = [
                 ("tmpfs", tmpfs, None),
                 ("mount", mount, None),
                 ("mount, preloaded", mount, mount),
@@ -148,6 +189,7 @@ def measure(options: argparse.Namespace, room: Path) -> bool:
             if through:
                 part = middle["mount, preloaded"] / middle["bindfs to tmpfs"]
                 good &= ratio("preloaded ÷ bindfs", part, "at most 1", part <= 1)
+            good &= compare_reads(options, places)
             plain, loaded = start_up(options.starts, mount)
             print(f"start of /bin/true, {options.starts} times")
             more = row("preloaded", loaded, "ms") - row("plain", plain, "ms")

@@ -117,6 +117,10 @@ class Folder:
         parts = [bytearray(size) for size in sizes]
         return os.readv(self.fd(number), parts), parts
 
+    def preadv(self, number: int, sizes: tuple[int, ...], offset: int) -> Answer:
+        parts = [bytearray(size) for size in sizes]
+        return os.preadv(self.fd(number), parts, offset), parts
+
     def lseek(self, number: int, offset: int, whence: int) -> Answer:
         return os.lseek(self.fd(number), offset, whence)
 
@@ -246,10 +250,12 @@ class Folder:
 class Draws:
     """Random calls. What exists is likelier than what does not, and small sizes than large ones."""
 
-    def __init__(self, seed: int, writes: float = 1) -> None:
+    def __init__(self, seed: int, writes: float = 1, reads: float = 1) -> None:
         self.random = random.Random(seed)
         self.writes = writes
         """How many times as often as otherwise a file is written and its position set."""
+        self.reads = reads
+        """The same of being read."""
 
     def name(self) -> str:
         return self.random.choice(NAMES[:10] if self.random.random() < 0.97 else NAMES)
@@ -295,9 +301,10 @@ class Draws:
             (16 * self.writes, ("write", (number, seed, size))),
             (12 * self.writes, ("pwrite", (number, seed, size, offset))),
             (3 * self.writes, ("writev", (number, seed, sizes))),
-            (9, ("read", (number, size))),
-            (9, ("pread", (number, size, offset))),
-            (3, ("readv", (number, sizes))),
+            (9 * self.reads, ("read", (number, size))),
+            (9 * self.reads, ("pread", (number, size, offset))),
+            (3 * self.reads, ("readv", (number, sizes))),
+            (3 * self.reads, ("preadv", (number, sizes, offset))),
             (9 * self.writes, ("lseek", self.whence(number, offset))),
             (1, ("copy_range", (number, draw.randrange(99), size))),
             (1, ("sendfile", (number, draw.randrange(99), size))),
@@ -362,6 +369,7 @@ class Options:
     operations: int = 3000
     processes: int = 3
     writes: float = 1
+    reads: float = 1
     log: bool = False
     preloaded: bool = False
 
@@ -379,7 +387,7 @@ def run(folder: Path, other: Path, seed: int, options: Options) -> str:
         worker.start()
         lines.append(mine)
         workers.append(worker)
-    draws, difference = Draws(seed, options.writes), ""
+    draws, difference = Draws(seed, options.writes, options.reads), ""
     for step in range(options.operations):
         line, call = draws.random.choice(lines), draws.call()
         line.send(call)
@@ -419,10 +427,13 @@ def main() -> int:
     parser.add_argument("--operations", type=int, default=3000)
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--writes", type=float, default=1, help="how many times as many writes")
+    parser.add_argument("--reads", type=float, default=1, help="how many times as many reads")
     parser.add_argument("--preloaded", action="store_true", help="as the preload's exceptions say")
     parser.add_argument("--log", action="store_true", help="print each call with its answer")
     given = parser.parse_args()
-    options = Options(given.operations, given.processes, given.writes, given.log, given.preloaded)
+    options = Options(
+        given.operations, given.processes, given.writes, given.reads, given.log, given.preloaded
+    )
     failed = 0
     for seed in range(given.first, given.first + given.seeds):
         difference = run(given.folder, given.other, seed, options)

@@ -33,7 +33,7 @@ def needs_preload() -> None:
 
 
 def preloaded(mount: Path) -> dict[str, str]:
-    """The environment of a program that writes to the mount by its arena."""
+    """The environment of a program that reads and writes the mount by its arena."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
     return {**own, "LD_PRELOAD": str(LIBRARY), "HAICHI_GASFS": str(mount)}
 
@@ -45,6 +45,9 @@ class Mounted:
     folder: Path
     records: int = 0
     bytes: int = 0
+    answers: int = 0
+    """To what programs asked to read."""
+    answer_bytes: int = 0
     cut_off: int = 0
     """Programs whose arena held what can't be."""
 
@@ -71,9 +74,30 @@ def mounted() -> Iterator[Mounted]:
         out = server.communicate(timeout=60)[0]
         shutil.rmtree(room)
     assert server.returncode == 0
-    found = re.fullmatch(r"(\d+) records of (\d+) bytes, (\d+) cut off\n", out)
+    said = r"(\d+) records of (\d+) bytes, (\d+) answers of (\d+) bytes, (\d+) cut off\n"
+    found = re.fullmatch(said, out)
     assert found, out
-    mount.records, mount.bytes, mount.cut_off = map(int, found.groups())
+    numbers = tuple(map(int, found.groups()))
+    mount.records, mount.bytes, mount.answers, mount.answer_bytes, mount.cut_off = numbers
+
+
+@contextmanager
+def dying_mount() -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """A mount, and its process, which the test kills."""
+    needs_mount()
+    room = Path(tempfile.mkdtemp(prefix="haichi-gasfs-"))
+    (room / "mount").mkdir()
+    words = [BUILD / "bin/gasfs-memory-mount", room / "mount", room / "socket"]
+    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        assert server.stdout.readline() == "mounted\n"
+        yield room / "mount", server
+    finally:
+        server.kill()
+        server.communicate(timeout=60)
+        subprocess.run(["umount", "-l", room / "mount"], check=False, timeout=30)
+        shutil.rmtree(room)
 
 
 @contextmanager

@@ -4,6 +4,7 @@
 // "mounted", and unmounts when its standard input ends: with the test that started it, whatever
 // becomes of that. Says then how many records of how many bytes came by arenas, and how many
 // programs were cut off.
+#include <fmt/format.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ int main(int count, char** words) {
   }
   mount->reset();
   const arena::Counts counts = (*service)->counts();
-  printf("%llu records of %llu bytes, %llu cut off\n", (unsigned long long)counts.records,
-         (unsigned long long)counts.bytes, (unsigned long long)counts.cut_off);
+  fmt::print("{} records of {} bytes, {} answers of {} bytes, {} cut off\n", counts.records,
+             counts.bytes, counts.answers, counts.answer_bytes, counts.cut_off);
   return 0;
 }

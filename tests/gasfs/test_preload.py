@@ -1,8 +1,11 @@
-"""Preloaded programs: what they leave on the mount is what they leave on tmpfs, and their small
-writes came by their arenas."""
+"""Preloaded programs: what they leave on the mount is what they leave on tmpfs, and their reads and
+small writes came by their arenas."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import random
 import re
 import signal
 import subprocess
@@ -14,7 +17,7 @@ from pathlib import Path
 import mpis
 import pytest
 from alike import descriptors, leaves_alike, mpi_files, random_calls, tools
-from faces import LIBRARY, mounted, needs_preload, preloaded
+from faces import LIBRARY, dying_mount, mounted, needs_preload, preloaded
 from mpis import ROOT, run_bounded
 
 
@@ -31,6 +34,7 @@ def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: str) -> 
     often = ("--operations", "3000", "--processes", processes)
     random_calls(mount, tmpfs, "preload", "--seeds", "2", *often)
     random_calls(mount, tmpfs, "preload", "--seeds", "3", "--writes", "10", *often)
+    random_calls(mount, tmpfs, "preload", "--seeds", "3", "--reads", "10", *often)
 
 
 @pytest.mark.long
@@ -168,6 +172,131 @@ def test_one_kind_of_call_is_enough_for_an_arena(call: str) -> None:
         run_bounded(words, env=preloaded(mount.folder), check=True)
         assert (mount.folder / "file").read_bytes() == b"x" * 40 * 1000
     assert mount.records >= 990
+
+
+READS = {
+    "read": "data = b''.join(iter(lambda: os.read(fd, 100), b''))",
+    "read large": "data = b''.join(iter(lambda: os.read(fd, 1 << 21), b''))",
+    "pread": "data = b''.join(os.pread(fd, 100, 100 * i) for i in range(30001))",
+    "readv": "parts = [bytearray(70), bytearray(30)]\n"
+    "data = bytearray()\n"
+    "while os.readv(fd, parts): data += b''.join(parts)",
+    "preadv": "parts = [bytearray(70), bytearray(0), bytearray(30)]\n"
+    "data = bytearray()\n"
+    "for i in range(30000): os.preadv(fd, parts, 100 * i); data += b''.join(parts)",
+    "lseek and read": "data = bytearray()\n"
+    "for i in range(30000): os.lseek(fd, 100 * i, os.SEEK_SET); data += os.read(fd, 100)",
+}
+
+
+@pytest.mark.parametrize("calls", READS)
+def test_one_kind_of_read_is_enough_for_an_arena(calls: str) -> None:
+    needs_preload()
+    with mounted() as mount:
+        content = random.Random(5).randbytes(3_000_000)
+        (mount.folder / "file").write_bytes(content)
+        begin = "import hashlib, os, sys\nfd = os.open(sys.argv[1], os.O_RDONLY)\n"
+        code = f"{begin}{READS[calls]}\nprint(hashlib.sha256(data).hexdigest())"
+        words = [sys.executable, "-c", code, mount.folder / "file"]
+        done = run_bounded(words, env=preloaded(mount.folder), check=True)
+        assert done.stdout.strip() == hashlib.sha256(content).hexdigest()
+    assert 1 <= mount.answers <= 40, "little reads are read of what an answer has brought"
+    assert 2_800_000 <= mount.answer_bytes <= 6_000_000 if calls != "read large" else True
+
+
+STREAM = """
+#include <stdio.h>
+int main(int count, char** words) {
+  char record[40];
+  long records = 0;
+  FILE* const from = fopen(words[1], "r");
+  FILE* const to = fopen(words[2], "w");
+  if (count != 3 || !from || !to) return 1;
+  while (fread(record, 40, 1, from) == 1 && fwrite(record, 40, 1, to) == 1) ++records;
+  return fclose(from) || fclose(to) || records != 10000;
+}
+"""
+
+
+def test_streams_of_the_c_library_go_by_the_mount(tmpfs: Path) -> None:
+    needs_preload()
+    (tmpfs / "stream.c").write_text(STREAM)
+    run_bounded(["cc", tmpfs / "stream.c", "-o", tmpfs / "stream"], check=True)
+    with mounted() as mount:
+        content = random.Random(6).randbytes(400_000)
+        (mount.folder / "from").write_bytes(content)
+        words = [tmpfs / "stream", mount.folder / "from", mount.folder / "to"]
+        run_bounded(words, env=preloaded(mount.folder), check=True)
+        assert (mount.folder / "to").read_bytes() == content
+    assert (mount.records, mount.answers) == (0, 0), "the guide says what that costs"
+
+
+READ_IN_TURN = """
+import os, sys
+fd = os.open(sys.argv[1], int(sys.argv[2]))
+for line in sys.stdin:
+    number = int(line)
+    # All that is there, from time to time in large pieces.
+    text = os.pread(fd, 20 if number % 3 else 100_000, 0)
+    print(text[:8].decode(), len(os.pread(fd, 1 << 20, 0)), flush=True)
+"""
+
+
+@pytest.mark.parametrize("face", ["mount", "preload"])
+@pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_RDWR])
+def test_what_is_kept_is_read_again_where_another_process_wrote(
+    mount: Path, face: str, flags: int
+) -> None:
+    path = mount / "shared"
+    path.write_bytes(b"%8d" % 0 * 1000)
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", READ_IN_TURN, path, str(flags)],
+            env=preloaded(mount) if preload else None,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for preload in (True, True, False)
+    ]
+    changing = writer(mount, IN_TURN) if face == "preload" else None
+    size = 8000
+    fd = os.open(path, os.O_RDWR)
+    for number in range(1, 400):
+        if changing:
+            assert changing.stdin
+            assert changing.stdout
+            print(number % 10, file=changing.stdin, flush=True)
+            changing.stdout.readline()
+            expected = number % 10
+        else:
+            os.pwrite(fd, b"%8d" % number, 0)
+            expected = number
+            if number % 5 == 0:
+                size = 2000 + number
+                os.truncate(path, size)
+        for reader in readers:
+            assert reader.stdin
+            assert reader.stdout
+            print(number, file=reader.stdin, flush=True)
+            assert reader.stdout.readline() == f"{expected:8} {size}\n"
+    os.close(fd)
+    for process in [*readers, *([changing] if changing else [])]:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+
+
+def test_no_process_hangs_when_the_dispatcher_dies() -> None:
+    needs_preload()
+    reads = "import time\nwhile True: os.pread(fd, 20, 0); time.sleep(0.001)\n"
+    writes = "text = b'x' * 60000\nwhile True: os.pwrite(fd, text, 0)\n"
+    with dying_mount() as (folder, server):
+        processes = [writer(folder, code) for code in (reads, writes)]
+        time.sleep(0.3)
+        server.kill()
+        server.wait(30)
+        for process in processes:
+            assert process.wait(30) == 1, "an OSError ends it"
 
 
 def library() -> Path:

@@ -1,4 +1,4 @@
-// How a program that has a file of the mount open asks for the fast way to write it.
+// How a program that has a file of the mount open asks for the fast way to read and write it.
 #pragma once
 
 #include <sys/ioctl.h>
@@ -7,8 +7,8 @@
 
 namespace haichi::gasfs::arena {
 
-/// The answer to ioctl(fd, kAttach, &attachment). Who has the descriptor may write by `ticket`: a
-/// number that nobody can guess.
+/// The answer to ioctl(fd, kAttach, &attachment). Who has the descriptor may read by `ticket`, a
+/// number that nobody can guess; and write by it behind ioctl(fd, kAttachToWrite, &attachment).
 struct Attachment {
   uint32_t magic = 0;    // kMagic
   uint32_t version = 0;  // kVersion
@@ -19,7 +19,8 @@ struct Attachment {
 static_assert(sizeof(Attachment) == 128);
 
 inline constexpr uint32_t kMagic = 0x66536147;  // "GaSf"
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr unsigned kAttach = _IOR('h', 0xa1, Attachment);
+inline constexpr unsigned kAttachToWrite = _IOR('h', 0xa2, Attachment);
 
 }  // namespace haichi::gasfs::arena

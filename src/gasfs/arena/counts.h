@@ -5,11 +5,13 @@
 
 namespace haichi::gasfs::arena {
 
-/// What has come in by rings since the start.
+/// Since the start.
 struct Counts {
-  uint64_t programs = 0;  // that write by a ring now
+  uint64_t programs = 0;  // that have an arena now
   uint64_t records = 0;
   uint64_t bytes = 0;
+  uint64_t answers = 0;  // to what programs asked to read
+  uint64_t answer_bytes = 0;
   uint64_t cut_off = 0;  // programs whose ring held what can't be
 };
 

@@ -98,7 +98,7 @@ void Gathering::carry_out(Front& front) {
 void Gathering::write(Front& front) {
   const Record& record = front.record;
   Ticket* const ticket = front.program->open_in(record.slot);
-  if (!ticket) {  // it wrote to what it had closed
+  if (!ticket || !ticket->writes) {  // it wrote to what it had closed, or asked only to read
     front.program->send_through_kernel(record.slot);
     return;
   }
@@ -109,6 +109,55 @@ void Gathering::write(Front& front) {
   if (written) return;
   if (ticket->error == 0) ticket->error = written.error();
   front.program->send_through_kernel(record.slot);  // where the next write tells of it
+}
+
+uint64_t Gathering::give_ticket(Inode inode, Handle handle, bool writes) {
+  const uint64_t number = tickets.number_of(inode, handle);
+  if (writes && tickets.let_write(number)) leases.ring_begins(inode);
+  return number;
+}
+
+void Gathering::forget(Inode inode, Handle handle) {
+  if (tickets.forget(inode, handle)) leases.ring_ends(inode);
+}
+
+std::optional<Gathering::Asked> Gathering::look_up(const std::shared_ptr<Program>& program,
+                                                   const Question& question) {
+  drain();  // what was written before the question, and in which slot
+  const Ticket* const ticket = program->is_cut_off() ? nullptr : program->open_in(question.slot);
+  if (!ticket || tickets.is_mapped(ticket->inode)) {
+    program->answer(question, -EBADF, false);
+    return {};
+  }
+  return Asked{program, question, ticket->inode, ticket->handle, leases.read_begins(ticket->inode)};
+}
+
+std::optional<Gathering::Asked> Gathering::next_asked() {
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const auto& program = programs_[next_program_++ % programs_.size()];
+    while (const auto question = program->next_question()) {
+      if (auto asked = look_up(program, *question)) return asked;
+    }
+  }
+  return {};
+}
+
+bool Gathering::answer_one() {
+  std::optional<Asked> asked;
+  {
+    const std::lock_guard lock(mutex);
+    asked = next_asked();
+  }
+  if (!asked) return false;
+  const Question& question = asked->question;
+  const auto got = files_.read(asked->handle, question.offset, asked->program->room(question));
+  const std::lock_guard lock(mutex);
+  const bool same =
+      leases.read_ended(asked->inode, asked->begun, asked->program, question.slot) && got;
+  ++counts.answers;
+  counts.answer_bytes += got.value_or(0);
+  asked->program->answer(question, got ? int(*got) : -got.error(), same);
+  return true;
 }
 
 void Gathering::remove(pid_t pid) {

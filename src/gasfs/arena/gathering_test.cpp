@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "gasfs/arena/reader.h"
 #include "gasfs/arena/ring_writer.h"
 #include "gasfs/files/memory_files.h"
 
@@ -31,6 +32,7 @@ struct Client {
   }
   ~Client() { munmap(arena, sizeof(Arena)); }
   RingWriter ring(Bell& bell) { return RingWriter(*arena, arena->rings_used.fetch_add(1), bell); }
+  Reader reader(Bell& bell, size_t number = 0) { return Reader(*arena, number, bell); }
 
   Arena* arena = nullptr;
 };
@@ -46,8 +48,11 @@ class GatheringTest : public testing::Test {
     return *made;
   }
   bool bind(RingWriter& ring, uint16_t slot, const Opened& file) {
-    const uint64_t ticket = gathering.tickets.number_of(file.attributes.inode, file.handle);
+    const uint64_t ticket = gathering.give_ticket(file.attributes.inode, file.handle, true);
     return ring.put({.slot = slot, .kind = Kind::bind, .offset = ticket}, [](std::byte*) {});
+  }
+  static std::span<const std::byte> bytes_of(std::string_view text) {
+    return std::as_bytes(std::span(text));
   }
   static bool write(RingWriter& ring, uint16_t slot, uint64_t offset, std::string_view text) {
     return ring.put(
@@ -176,14 +181,14 @@ TEST_F(GatheringTest, TicketsThatNobodyGaveOpenNothing) {
   Client client(gathering);
   RingWriter ring = client.ring(bell);
   const Opened a = create("a");
-  const uint64_t ticket = gathering.tickets.number_of(a.attributes.inode, a.handle);
+  const uint64_t ticket = gathering.give_ticket(a.attributes.inode, a.handle, true);
   ASSERT_TRUE(ring.put({.slot = 1, .kind = Kind::bind, .offset = ticket + 1}, [](std::byte*) {}));
   ASSERT_TRUE(write(ring, 1, 0, "x") && write(ring, 2, 0, "y"));
   gathering.drain();
   EXPECT_EQ(gathering.counts.records, 0u);
   EXPECT_EQ(client.arena->slots[1], kThroughKernel);
   ASSERT_TRUE(bind(ring, 1, a) && write(ring, 1, 0, "z"));
-  gathering.tickets.forget(a.attributes.inode, a.handle);
+  gathering.forget(a.attributes.inode, a.handle);
   files.release(a.handle);
   gathering.drain();  // closed meanwhile
   EXPECT_EQ(gathering.counts.records, 0u);
@@ -201,8 +206,132 @@ TEST_F(GatheringTest, MappedFilesGoThroughTheKernel) {
   ASSERT_TRUE(bind(ring, 2, a));
   gathering.drain();
   EXPECT_EQ(client.arena->slots[2], kThroughKernel);
-  gathering.tickets.forget(a.attributes.inode, a.handle);
+  gathering.forget(a.attributes.inode, a.handle);
   EXPECT_FALSE(gathering.tickets.is_mapped(a.attributes.inode));
+}
+
+/// Answers what is asked, while this lives.
+class Answering {
+ public:
+  explicit Answering(Gathering& gathering)
+      : thread_([this, &gathering] {
+          while (!ending_) {
+            if (!gathering.answer_one()) std::this_thread::yield();
+          }
+        }) {}
+  ~Answering() {
+    ending_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+/// What a program reads: all that is there, in as many parts as it comes.
+std::string read_by(Reader& reader, const ReadFile& file, uint64_t offset, size_t size) {
+  std::string text;
+  for (bool at_end = false; text.size() < size && !at_end;) {
+    const auto part = reader.read(file, offset + text.size(), size - text.size());
+    if (!part) return "refused";
+    text.append(reinterpret_cast<const char*>(part->bytes.data()), part->bytes.size());
+    at_end = part->at_end;
+  }
+  return text;
+}
+
+TEST_F(GatheringTest, AReaderGetsWhatIsThereAndAsksAgainOnlyWhereItChanges) {
+  Client client(gathering);
+  RingWriter ring = client.ring(bell);
+  Reader reader = client.reader(bell);
+  const Opened a = create("a");
+  std::string model;
+  for (int i = 0; i < 30'000; ++i) model += char('a' + i * 7 % 26);
+  const auto all = std::as_bytes(std::span(model));
+  ASSERT_EQ(files.write(a.handle, 0, all, 1), model.size());
+  const uint64_t ticket = gathering.give_ticket(a.attributes.inode, a.handle, false);
+  ASSERT_TRUE(ring.put({.slot = 4, .kind = Kind::bind, .offset = ticket}, [](std::byte*) {}));
+  const Answering answering(gathering);
+  const ReadFile file{.slot = 4, .number = 1};
+  for (size_t at = 0; at + 40 <= model.size(); at += 40) {
+    ASSERT_EQ(read_by(reader, file, at, 40), model.substr(at, 40)) << at;
+  }
+  EXPECT_EQ(gathering.counts.answers, 1u) << "the rest was kept";
+  EXPECT_EQ(read_by(reader, file, model.size() - 10, 40), model.substr(model.size() - 10));
+  EXPECT_EQ(read_by(reader, file, model.size(), 40), "");
+
+  // By the mount: what is kept is right until then.
+  EXPECT_EQ(read_by(reader, file, 0, 5), model.substr(0, 5));
+  {
+    const std::lock_guard lock(gathering.mutex);
+    gathering.leases.changing(a.attributes.inode);
+  }
+  ASSERT_TRUE(files.write(a.handle, 2, bytes_of("NEW"), 1));
+  EXPECT_EQ(read_by(reader, file, 1, 5), model.substr(1, 1) + "NEW" + model.substr(5, 1));
+  const uint64_t before = gathering.counts.answers;
+  EXPECT_EQ(read_by(reader, file, 1, 5), model.substr(1, 1) + "NEW" + model.substr(5, 1));
+  EXPECT_EQ(gathering.counts.answers, before + 1) << "not kept while it changes";
+  {
+    const std::lock_guard lock(gathering.mutex);
+    gathering.leases.changed(a.attributes.inode);
+  }
+}
+
+TEST_F(GatheringTest, AReaderSeesWhatLiesInAnotherProgramsRing) {
+  Client reading(gathering), writing(gathering);
+  RingWriter ring = reading.ring(bell), other = writing.ring(bell);
+  Reader reader = reading.reader(bell);
+  const Opened a = create("a");
+  const uint64_t ticket = gathering.give_ticket(a.attributes.inode, a.handle, false);
+  ASSERT_TRUE(ring.put({.slot = 0, .kind = Kind::bind, .offset = ticket}, [](std::byte*) {}));
+  ASSERT_TRUE(files.write(a.handle, 0, bytes_of(std::string(1000, '.')), 1));
+  const Answering answering(gathering);
+  const ReadFile file{.slot = 0, .number = 1};
+  EXPECT_EQ(read_by(reader, file, 0, 4), "....");
+  {
+    const std::lock_guard lock(gathering.mutex);
+    ASSERT_TRUE(bind(other, 7, a));
+  }
+  for (int i = 0; i < 500; ++i) {
+    const std::string text = fmt::format("{:04}", i);
+    ASSERT_TRUE(write(other, 7, 0, text));
+    ASSERT_EQ(read_by(reader, file, 0, 4), text);
+  }
+  {
+    const std::lock_guard lock(gathering.mutex);
+    gathering.forget(a.attributes.inode, a.handle);
+  }
+  EXPECT_EQ(read_by(reader, file, 0, 4), "refused") << "the kernel says what is wrong";
+}
+
+TEST_F(GatheringTest, AProgramThatAskedOnlyToReadWritesNothing) {
+  Client client(gathering);
+  RingWriter ring = client.ring(bell);
+  const Opened a = create("a");
+  const uint64_t ticket = gathering.give_ticket(a.attributes.inode, a.handle, false);
+  ASSERT_TRUE(ring.put({.slot = 0, .kind = Kind::bind, .offset = ticket}, [](std::byte*) {}));
+  ASSERT_TRUE(write(ring, 0, 0, "x"));
+  gathering.drain();
+  EXPECT_EQ(client.arena->slots[0], kThroughKernel);
+  EXPECT_EQ(read(a), "");
+}
+
+TEST_F(GatheringTest, QuestionsThatCantBeAreRefused) {
+  Client client(gathering);
+  (void)client.ring(bell);
+  ReadBox& box = client.arena->boxes[3];
+  std::mt19937_64 random(3);
+  for (uint32_t i = 1; i <= 2000; ++i) {
+    box.offset = random();
+    box.size = uint32_t(random());
+    box.slot = uint16_t(random());
+    box.number = i;
+    client.arena->asking = uint64_t{1} << 3;
+    EXPECT_FALSE(gathering.answer_one()) << "nothing was bound";
+    ASSERT_EQ(box.answered, i);
+    ASSERT_EQ(box.got, -EBADF);
+  }
 }
 
 // Whatever a program writes where it should not, the other one's bytes are right, and nothing

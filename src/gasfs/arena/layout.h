@@ -1,6 +1,7 @@
 // The memory that a program and its node's dispatcher have in common: one ring of records for each
 // thread of the program that writes, filled by that thread alone and emptied by the dispatcher
-// alone (paper 002, section 2.1, gathers by messages; here 40 bytes cost tens of nanoseconds).
+// alone (paper 002, section 2.1, gathers by messages; here 40 bytes cost tens of nanoseconds). And
+// a box for each thread that reads, into which it puts a question and the dispatcher the answer.
 //
 // A record is there when the ring's `tail` is behind it, which is stored last: of one that a dying
 // program had begun nothing is seen. The dispatcher believes nothing that it reads here.
@@ -12,14 +13,16 @@
 
 namespace haichi::gasfs::arena {
 
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kLayoutVersion = 2;
 
-/// Rings of one program; threads beyond write through the kernel.
+/// Rings of one program; threads beyond go through the kernel. As many as `asking` has bits.
 inline constexpr size_t kRings = 64;
 /// Bytes of records in a ring, a power of two. Memory is used as far as it is written.
 inline constexpr size_t kRingBytes = 4 << 20;
 /// Largest record; what is larger goes through the kernel, which copies as fast.
 inline constexpr size_t kLargestWrite = 64 << 10;
+/// Bytes that are read at once; what is larger is read in pieces.
+inline constexpr size_t kLargestRead = 1 << 20;
 /// Files that one program has open by this way at once.
 inline constexpr size_t kSlots = 4096;
 
@@ -55,6 +58,20 @@ struct RingHead {
 };
 static_assert(sizeof(RingHead) == 128);
 
+/// One thread's question, and its answer. The bytes of that are in Arena::answers.
+struct ReadBox {
+  // By the program: written before its bit in Arena::asking is set.
+  alignas(64) uint64_t offset = 0;
+  uint32_t size = 0;
+  uint32_t number = 0;  // of the question, never 0
+  uint16_t slot = 0;
+  // By the dispatcher.
+  alignas(64) std::atomic<uint32_t> answered{0};  // number of the question; stored last; futex(2)
+  int32_t got = 0;     // bytes, fewer than asked for at the end of the file; or an errno, negative
+  uint32_t lease = 0;  // the bytes are right as long as Arena::leases has this; 0: not at all
+};
+static_assert(sizeof(ReadBox) == 128);
+
 /// What a slot is not fit for; bits of Arena::slots.
 inline constexpr uint8_t kThroughKernel = 1;  // mapped somewhere, or an error is to be told of
 
@@ -65,8 +82,14 @@ struct Arena {
   /// How many of the rings the program has begun to use.
   std::atomic<uint32_t> rings_used{0};
   std::atomic<uint8_t> slots[kSlots] = {};
+  /// Changes before the bytes do that may have been read by a slot; never 0 once one was read.
+  std::atomic<uint32_t> leases[kSlots] = {};
+  /// A bit for each thread that waits for an answer.
+  alignas(64) std::atomic<uint64_t> asking{0};
   alignas(4096) RingHead heads[kRings];
+  ReadBox boxes[kRings];
   alignas(4096) std::byte rings[kRings][kRingBytes];
+  alignas(4096) std::byte answers[kRings][kLargestRead];
 };
 
 /// Memory that all programs of the node and the dispatcher have in common. Who scribbles here can
@@ -79,6 +102,7 @@ struct Bell {
   alignas(64) std::atomic<uint32_t> asleep{
       0};  // the dispatcher wants to be told of the next record
   alignas(64) std::atomic<uint64_t> stamps{0};
+  alignas(64) std::atomic<uint32_t> questions{0};  // futex(2): changes when somebody asks
 };
 
 /// What is said on the dispatcher's socket (SOCK_SEQPACKET), before the arena and the bell come by

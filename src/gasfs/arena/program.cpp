@@ -2,16 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
 #include <new>
+
+#include "gasfs/arena/ring_writer.h"
 
 namespace haichi::gasfs::arena {
 
-Result<std::unique_ptr<Program>> Program::make(pid_t pid) {
+Result<std::shared_ptr<Program>> Program::make(pid_t pid) {
   const int end = int(syscall(SYS_pidfd_open, pid, 0));
   if (end < 0) return fail(errno, "no descriptor of process {}: {}", pid, strerror(errno));
   const int memory = memfd_create("haichi-gasfs-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -29,11 +33,16 @@ Result<std::unique_ptr<Program>> Program::make(pid_t pid) {
   }
   auto* const arena = static_cast<Arena*>(at);  // zeros are what its members begin with
   arena->version = kLayoutVersion;
-  return std::unique_ptr<Program>(new Program(pid, end, memory, *arena));
+  return std::shared_ptr<Program>(new Program(pid, end, memory, *arena));
 }
 
 Program::Program(pid_t pid, int end_fd, int memory_fd, Arena& arena)
-    : pid_(pid), end_fd_(end_fd), memory_fd_(memory_fd), arena_(arena), slots_(kSlots) {
+    : pid_(pid),
+      end_fd_(end_fd),
+      memory_fd_(memory_fd),
+      arena_(arena),
+      slots_(kSlots),
+      leases_(kSlots) {
   for (size_t i = 0; i < kRings; ++i) rings_.emplace_back(arena.heads[i], arena.rings[i]);
 }
 
@@ -55,6 +64,7 @@ Ticket* Program::open_in(uint16_t slot) const {
 
 void Program::bind(uint16_t slot, std::shared_ptr<Ticket> ticket, bool through_kernel) {
   const bool kernel = !ticket || through_kernel;
+  end_lease(slot);
   slots_[slot] = std::move(ticket);
   arena_.slots[slot].store(kernel ? kThroughKernel : 0, std::memory_order_release);
 }
@@ -67,6 +77,33 @@ void Program::send_through_kernel(Inode inode) {
   for (size_t slot = 0; slot < slots_.size(); ++slot) {
     if (slots_[slot] && slots_[slot]->inode == inode) send_through_kernel(uint16_t(slot));
   }
+}
+
+std::optional<Question> Program::next_question() {
+  const uint64_t asking = arena_.asking.load(std::memory_order_acquire);
+  if (asking == 0 || cut_off_) return {};
+  const auto ring = size_t(std::countr_zero(asking));
+  arena_.asking.fetch_and(~(uint64_t{1} << ring), std::memory_order_acquire);
+  const ReadBox& box = arena_.boxes[ring];
+  return Question{ring, box.offset, std::min(box.size, uint32_t(kLargestRead)), box.number,
+                  uint16_t(box.slot % kSlots)};
+}
+
+std::span<std::byte> Program::room(const Question& question) {
+  return {arena_.answers[question.ring], question.size};
+}
+
+void Program::answer(const Question& question, int got, bool leased) {
+  ReadBox& box = arena_.boxes[question.ring];
+  box.got = got;
+  box.lease = leased ? leases_[question.slot] : 0;
+  box.answered.store(question.number, std::memory_order_release);
+  futex(box.answered, FUTEX_WAKE, 1);
+}
+
+void Program::end_lease(uint16_t slot) {
+  if (++leases_[slot] == 0) ++leases_[slot];
+  arena_.leases[slot].store(leases_[slot], std::memory_order_seq_cst);
 }
 
 void Program::cut_off() {

@@ -1,9 +1,10 @@
-// One program that writes through an arena, as the dispatcher sees it.
+// One program that reads and writes through an arena, as the dispatcher sees it.
 #pragma once
 
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -13,11 +14,20 @@
 
 namespace haichi::gasfs::arena {
 
-/// Not thread-safe: the service's mutex guards it.
+/// What one of its threads asks to read, as it was read once.
+struct Question {
+  size_t ring = 0;
+  uint64_t offset = 0;
+  uint32_t size = 0;
+  uint32_t number = 0;
+  uint16_t slot = 0;
+};
+
+/// Not thread-safe: the service's mutex guards it, but for `room` and `answer`.
 class Program {
  public:
   /// Makes the arena of the process `pid`, and what tells when that has ended.
-  static Result<std::unique_ptr<Program>> make(pid_t pid);
+  static Result<std::shared_ptr<Program>> make(pid_t pid);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -36,6 +46,15 @@ class Program {
   /// From now on the program's writes to this slot, or to all of this file, go through the kernel.
   void send_through_kernel(uint16_t slot);
   void send_through_kernel(Inode inode);
+  /// The next question that nobody has taken yet.
+  std::optional<Question> next_question();
+  /// Where the bytes of its answer belong, which the program may change as it likes.
+  std::span<std::byte> room(const Question& question);
+  /// Ends it: `got` bytes, or an errno value, negative. `leased`: they may be kept.
+  void answer(const Question& question, int got, bool leased);
+  /// What was read by this slot is not right any more.
+  void end_lease(uint16_t slot);
+
   /// Takes nothing any more, and tells the program so.
   void cut_off();
   bool is_cut_off() const { return cut_off_; }
@@ -50,6 +69,7 @@ class Program {
   bool cut_off_ = false;
   std::vector<RingReader> rings_;
   std::vector<std::shared_ptr<Ticket>> slots_;
+  std::vector<uint32_t> leases_;  // what stands in the arena is for the program
 };
 
 }  // namespace haichi::gasfs::arena

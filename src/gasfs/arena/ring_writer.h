@@ -1,7 +1,9 @@
 // The program's side of a ring. Header only: what is preloaded calls it in each write.
 #pragma once
 
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +28,12 @@ inline void ring_bell(Bell& bell) {
   futex(bell.rings, FUTEX_WAKE, 1);
 }
 
+/// Whether the dispatcher behind a descriptor is there: asked of the kernel, which knows.
+inline bool is_served(int fd) {
+  struct statx about;
+  return syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &about) == 0;
+}
+
 /// One thread's ring. Used by that thread alone.
 class RingWriter {
  public:
@@ -40,17 +48,19 @@ class RingWriter {
         counted_(bell.stamps_counted != 0) {}
 
   /// Puts a record into the ring whose `record.size` bytes (at most kLargestWrite) `fill` writes to
-  /// where it is told. Waits for room. False if the dispatcher takes no more, or has not for
-  /// seconds: nothing is in the ring then.
+  /// where it is told. Waits for room. False if the dispatcher takes no more, has not for seconds,
+  /// or is not there any more, which the descriptor `fd` of one of its files tells (-1: none):
+  /// nothing is in the ring then.
   template <class Fill>
-  bool put(Record record, Fill&& fill) {
+  bool put(Record record, Fill&& fill, int fd = -1) {
     const size_t room = room_of(record.size);
     size_t at = tail_ & (kRingBytes - 1);
     // Never split: what does not fit before the end of the ring begins at its start.
     const size_t skipped = kRingBytes - at < room ? kRingBytes - at : 0;
     if (tail_ + skipped + room - head_ > kRingBytes) {
       head_ = ring_->head.load(std::memory_order_acquire);
-      if (tail_ + skipped + room - head_ > kRingBytes && !wait_for(skipped + room)) return false;
+      if (tail_ + skipped + room - head_ > kRingBytes && !wait_for(skipped + room, fd))
+        return false;
     }
     if (skipped != 0) {
       const Record skip{.size = uint32_t(skipped - std::min(skipped, sizeof(Record)))};
@@ -78,7 +88,7 @@ class RingWriter {
     bell_->asleep.store(0, std::memory_order_relaxed);
     ring_bell(*bell_);
   }
-  [[gnu::noinline]] bool wait_for(size_t room) {
+  [[gnu::noinline]] bool wait_for(size_t room, int fd) {
     for (int round = 0; round < kPatience; ++round) {
       if (arena_->closed.load(std::memory_order_acquire) != 0) return false;
       const uint32_t taken = ring_->taken.load(std::memory_order_acquire);
@@ -88,6 +98,7 @@ class RingWriter {
       notify();
       const timespec tenth{0, 100'000'000};
       futex(ring_->taken, FUTEX_WAIT, taken, &tenth);
+      if (round % 5 == 4 && fd >= 0 && !is_served(fd)) return false;
     }
     return false;
   }

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <map>
 #include <thread>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "base/log.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr timespec kLinger{0, 5'000'000};
 constexpr timespec kSecondLook{0, 20'000'000};
 constexpr size_t kMostPrograms = 1024;
+constexpr size_t kReaders = 16;        // each may wait for a server
 constexpr size_t kMostStrangers = 64;  // who are connected and have said nothing yet
 
 /// Sends the answer to a Hello with the arena and the bell.
@@ -63,6 +65,7 @@ struct Service::Parts {
 
   void talk();
   void empty_rings();
+  void answer_readers();
   void meet();
   void answer(int stranger);
   void watch(int fd) {
@@ -78,6 +81,7 @@ struct Service::Parts {
   std::map<int, pid_t> ends;  // of processes, by the descriptor that tells of it
   std::atomic<bool> ending{false};
   std::thread talker, emptier;
+  std::vector<std::thread> readers;
 };
 
 void Service::Parts::meet() {
@@ -158,6 +162,13 @@ void Service::Parts::empty_rings() {
   }
 }
 
+void Service::Parts::answer_readers() {
+  while (!ending) {
+    const uint32_t heard = bell.questions.load(std::memory_order_acquire);
+    if (!gathering.answer_one() && !ending) futex(bell.questions, FUTEX_WAIT, heard);
+  }
+}
+
 Service::Service(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Result<std::unique_ptr<Service>> Service::make(NodeFiles& files, const std::string& socket) {
@@ -196,6 +207,7 @@ Result<std::unique_ptr<Service>> Service::make(NodeFiles& files, const std::stri
   Parts& is = *parts;
   is.talker = std::thread([&is] { is.talk(); });
   is.emptier = std::thread([&is] { is.empty_rings(); });
+  for (size_t i = 0; i < kReaders; ++i) is.readers.emplace_back([&is] { is.answer_readers(); });
   return std::unique_ptr<Service>(new Service(std::move(parts)));
 }
 
@@ -206,6 +218,9 @@ Service::~Service() {
   ring_bell(is.bell);
   is.talker.join();
   is.emptier.join();
+  is.bell.questions.fetch_add(1);
+  futex(is.bell.questions, FUTEX_WAKE, int(kReaders));
+  for (auto& reader : is.readers) reader.join();
   const std::lock_guard lock(is.gathering.mutex);
   is.gathering.close();
 }
@@ -227,12 +242,12 @@ void Service::opened(Inode inode) {
   parts_->gathering.tickets.opened(inode);
 }
 
-int Service::attach(Inode inode, Handle handle, std::span<char> reply) {
+int Service::attach(Inode inode, Handle handle, bool writes, std::span<char> reply) {
   Attachment attachment{.magic = kMagic, .version = kVersion};
   if (reply.size() < sizeof attachment) return EINVAL;
   const std::lock_guard lock(parts_->gathering.mutex);
   if (parts_->gathering.tickets.is_mapped(inode)) return EBUSY;
-  attachment.ticket = parts_->gathering.tickets.number_of(inode, handle);
+  attachment.ticket = parts_->gathering.give_ticket(inode, handle, writes);
   memcpy(attachment.socket, parts_->path.data(), parts_->path.size());
   memcpy(reply.data(), &attachment, sizeof attachment);
   return 0;
@@ -245,7 +260,17 @@ int Service::take_error(Handle handle) {
 
 void Service::forget(Inode inode, Handle handle) {
   const std::lock_guard lock(parts_->gathering.mutex);
-  parts_->gathering.tickets.forget(inode, handle);
+  parts_->gathering.forget(inode, handle);
+}
+
+void Service::changing(Inode inode) {
+  const std::lock_guard lock(parts_->gathering.mutex);
+  parts_->gathering.leases.changing(inode);
+}
+
+void Service::changed(Inode inode) {
+  const std::lock_guard lock(parts_->gathering.mutex);
+  parts_->gathering.leases.changed(inode);
 }
 
 void Service::mapped(Inode inode) {

@@ -1,6 +1,6 @@
-// The dispatcher's side of the preload: lets programs write by rings in common memory, and carries
+// The dispatcher's side of the preload: lets programs write by rings in common memory, carries
 // their records to the files (paper 002, section 2: the dispatcher gathers what the processes of a
-// node write).
+// node write), and answers what they ask to read.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace haichi::gasfs::arena {
 
-/// Owns two threads: one talks to programs that come and go, one empties rings. Neither does
-/// anything while nobody writes.
+/// Owns its threads: one talks to programs that come and go, one empties rings, the others answer
+/// who reads. None does anything while nobody asks.
 class Service : public Beside {
  public:
   /// Listens on the unix socket `socket`, which must not exist; whoever may reach it may ask for an
@@ -28,7 +28,9 @@ class Service : public Beside {
 
   void settle() override;
   void opened(Inode inode) override;
-  int attach(Inode inode, Handle handle, std::span<char> reply) override;
+  int attach(Inode inode, Handle handle, bool writes, std::span<char> reply) override;
+  void changing(Inode inode) override;
+  void changed(Inode inode) override;
   int take_error(Handle handle) override;
   void forget(Inode inode, Handle handle) override;
   void mapped(Inode inode) override;

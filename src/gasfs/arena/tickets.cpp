@@ -13,6 +13,10 @@ uint64_t Tickets::number_of(Inode inode, Handle handle) {
   return number;
 }
 
+bool Tickets::let_write(uint64_t number) {
+  return !std::exchange(by_number_[number]->writes, true);
+}
+
 std::shared_ptr<Ticket> Tickets::find(uint64_t number) const {
   const auto found = by_number_.find(number);
   return found == by_number_.end() ? nullptr : found->second;
@@ -24,14 +28,17 @@ int Tickets::take_error(Handle handle) {
   return std::exchange(by_number_[found->second]->error, 0);
 }
 
-void Tickets::forget(Inode inode, Handle handle) {
+bool Tickets::forget(Inode inode, Handle handle) {
+  bool wrote = false;
   if (const auto found = by_handle_.find(handle); found != by_handle_.end()) {
+    wrote = by_number_[found->second]->writes;
     by_number_[found->second]->open = false;  // programs may still have it in a slot
     by_number_.erase(found->second);
     by_handle_.erase(found);
   }
   const auto file = files_.find(inode);
   if (file != files_.end() && --file->second.open <= 0) files_.erase(file);
+  return wrote;
 }
 
 void Tickets::mark_mapped(Inode inode) {

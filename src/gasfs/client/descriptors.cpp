@@ -1,5 +1,6 @@
 #include "gasfs/client/descriptors.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "generated/libc_real.h"
@@ -10,6 +11,7 @@ namespace {
 constinit OpenFile files[arena::kSlots];
 constinit std::atomic<int> highest_ours{-1};
 constinit std::atomic<uint32_t> next_file{0};
+constinit std::atomic<uint32_t> opened{0};
 
 void release(OpenFile& file) {
   if (file.holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -37,7 +39,7 @@ void note_copied(OpenFile* file, int copy) {
   if (gone) release(*gone);
 }
 
-void note_opened(int fd) {
+void note_opened(int fd, int flags) {
   // From where the last was found on: a slot is used again as late as can be.
   for (size_t i = 0; i < arena::kSlots; ++i) {
     OpenFile& file = files[next_file.fetch_add(1, std::memory_order_relaxed) % arena::kSlots];
@@ -45,6 +47,10 @@ void note_opened(int fd) {
     if (!file.state.compare_exchange_strong(unused, OpenFile::candidate)) continue;
     file.position.store(OpenFile::kInKernel, std::memory_order_relaxed);
     file.small_writes.store(0, std::memory_order_relaxed);
+    file.reads.store(0, std::memory_order_relaxed);
+    file.writes.store(OpenFile::not_asked, std::memory_order_relaxed);
+    file.access = uint8_t(flags & O_ACCMODE);
+    while ((file.number = ++opened) == 0) continue;
     file.shared.store(false, std::memory_order_relaxed);
     file.holders.store(0, std::memory_order_relaxed);
     note_copied(&file, fd);

@@ -1,4 +1,4 @@
-// What a preloaded program has open on the mount and may write to by its ring: a table by
+// What a preloaded program has open on the mount and may read and write by its arena: a table by
 // descriptor. Plain data that is zero at the start, since nothing may depend on a constructor
 // having run (docs/adr/0004-preload-objects.md).
 #pragma once
@@ -19,19 +19,24 @@ struct OpenFile {
 
   enum State : uint8_t {
     unused,     // by nobody
-    candidate,  // on the mount; has not been written to often enough to be worth asking for
+    candidate,  // on the mount; has not been used often enough to be worth asking for
     attached,   // its slot is bound
-    refused,    // written through the kernel
+    refused,    // everything goes through the kernel
   };
+  enum Writes : uint8_t { not_asked, granted, denied };
 
   std::atomic<int64_t> position{kInKernel};
   std::atomic<int32_t> holders{0};
   std::atomic<State> state{unused};
+  std::atomic<Writes> writes{not_asked};  // whether they may go into a ring, once it is attached
   std::atomic<uint8_t> small_writes{0};
+  std::atomic<uint8_t> reads{0};
+  uint8_t access = 0;               // O_ACCMODE bits of open(2)
+  uint32_t number = 0;              // of all that were opened; never 0
   std::atomic<bool> shared{false};  // with another process
 };
 
-/// Descriptors from here on are written through the kernel.
+/// Descriptors from here on go through the kernel.
 inline constexpr size_t kDescriptors = 65536;
 
 extern constinit std::atomic<OpenFile*> by_descriptor[kDescriptors];
@@ -46,7 +51,7 @@ inline OpenFile* file_of(int fd) {
 uint16_t slot_of(const OpenFile& file);
 
 /// The descriptor has just been opened on the mount. Nothing if there is no slot left.
-void note_opened(int fd);
+void note_opened(int fd, int flags);
 /// `copy` is now a copy of the descriptor whose file is `file`; null: of nothing of ours.
 void note_copied(OpenFile* file, int copy);
 /// The descriptor is about to be closed, or to become something that writes on its own.

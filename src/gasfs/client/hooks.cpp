@@ -23,11 +23,12 @@ constexpr uint8_t kWritesBefore = 4;
 /// asked for yet.
 bool takes(OpenFile& file, int fd, size_t size) {
   if (size == 0 || size > arena::kLargestWrite) return false;
-  const auto state = file.state.load(std::memory_order_acquire);
-  if (state == OpenFile::attached) return !is_through_kernel(file);
-  if (state != OpenFile::candidate) return false;
+  if (file.state.load(std::memory_order_acquire) == OpenFile::refused) return false;
+  const auto writes = file.writes.load(std::memory_order_acquire);
+  if (writes == OpenFile::granted) return !is_through_kernel(file);
+  if (writes == OpenFile::denied) return false;
   if (file.small_writes.fetch_add(1, std::memory_order_relaxed) < kWritesBefore) return false;
-  return attach(file, fd) && !is_through_kernel(file);
+  return attach_to_write(file, fd) && !is_through_kernel(file);
 }
 
 bool is_beyond_files(off_t offset, size_t size) {
@@ -36,7 +37,7 @@ bool is_beyond_files(off_t offset, size_t size) {
 
 /// Puts a write into this thread's ring; `fill` copies its bytes.
 template <class Fill>
-bool put(const OpenFile& file, off_t offset, size_t size, Fill&& fill) {
+bool put(const OpenFile& file, int fd, off_t offset, size_t size, Fill&& fill) {
   if (is_beyond_files(offset, size)) return false;
   arena::RingWriter* const ring = take_ring();
   if (!ring) return false;
@@ -44,7 +45,7 @@ bool put(const OpenFile& file, off_t offset, size_t size, Fill&& fill) {
                                .slot = slot_of(file),
                                .kind = arena::Kind::write,
                                .offset = uint64_t(offset)},
-                              fill);
+                              fill, fd);
   done_with_ring();
   return done;
 }
@@ -81,7 +82,7 @@ std::optional<ssize_t> write_by_ring(OpenFile& file, int fd, std::optional<off_t
   if (!takes(file, fd, size)) return {};
   const off_t at = offset ? *offset : reserve(file, fd, size);
   if (at < 0) return {};
-  if (put(file, at, size, fill)) return ssize_t(size);
+  if (put(file, fd, at, size, fill)) return ssize_t(size);
   if (!offset) give_back(file, fd, size);
   return {};
 }
@@ -102,17 +103,6 @@ std::optional<ssize_t> write_by_kernel(OpenFile& file, int fd, const iovec* part
   return written;
 }
 
-/// The bytes of all parts; none if they can't be written at once.
-std::optional<size_t> size_of(const iovec* parts, int count) {
-  if (count < 0 || count > IOV_MAX) return {};
-  size_t size = 0;
-  for (int i = 0; i < count; ++i) {
-    if (parts[i].iov_len > size_t(SSIZE_MAX) - size) return {};
-    size += parts[i].iov_len;
-  }
-  return size;
-}
-
 /// Whether the descriptor is of a regular file on the mount, as the kernel knows without asking.
 bool is_file_of_mount(int fd) {
   const int before = errno;
@@ -124,16 +114,16 @@ bool is_file_of_mount(int fd) {
          is_ours(makedev(about.stx_dev_major, about.stx_dev_minor));
 }
 
-/// What a descriptor that has just been opened for writing is to us.
+/// What a descriptor that has just been opened is to us.
 int look_at(int fd, int flags) {
   constexpr int kOtherwise = O_APPEND | O_SYNC | O_DSYNC | O_DIRECT | O_PATH | O_DIRECTORY;
-  if (fd < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & kOtherwise & ~O_LARGEFILE) != 0) {
+  if (fd < 0 || (flags & kOtherwise & ~O_LARGEFILE) != 0) {
     if (fd >= 0 && file_of(fd)) note_closed(fd);  // closed by somebody behind our back
     return fd;
   }
   if (file_of(fd)) note_closed(fd);
   if (is_file_of_mount(fd) && !is_borrowed()) {
-    note_opened(fd);
+    note_opened(fd, flags);
   }
   return fd;
 }
@@ -189,7 +179,7 @@ std::optional<ssize_t> write_at(OpenFile& file, int fd, const void* data, size_t
 
 std::optional<ssize_t> write_parts_to(OpenFile& file, int fd, const iovec* parts, int count,
                                       std::optional<off_t> offset) {
-  const auto size = size_of(parts, count);
+  const auto size = count >= 0 ? size_of({parts, size_t(count)}) : std::nullopt;
   if (!size) return {};
   const auto fill = [&](std::byte* to) {
     for (int i = 0; i < count; ++i) {
@@ -284,6 +274,7 @@ std::optional<int> on_fcntl(int fd, int command, long argument) {
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
     return copied(fd, libc::real().fcntl(fd, command, argument));
   }
+  if (command == F_SETLK || command == F_SETLKW || command == F_GETLK) before_use_of_position(fd);
   if (command == F_SETFL && (argument & (O_APPEND | O_DIRECT | O_SYNC)) != 0) make_plain(fd);
   return {};
 }
@@ -316,6 +307,11 @@ std::optional<int> on_execve(const char*, char* const*, char* const*) {
 }
 
 std::optional<int> on_spawn() {
+  share_all();
+  return {};
+}
+
+std::optional<FILE*> on_popen(const char*, const char*) {
   share_all();
   return {};
 }

@@ -1,6 +1,6 @@
 // What is done with a preloaded program's calls on files of the mount: small writes go through the
-// ring, everything else goes the kernel's way, slower and right, on the same descriptor (paper 002,
-// section 3.3; docs/adr/0022-two-faces.md).
+// ring, reads are asked of the dispatcher by the arena, everything else goes the kernel's way,
+// slower and right, on the same descriptor (paper 002, section 3.3; docs/adr/0022-two-faces.md).
 //
 // Each on_NAME gives what the program shall see, or nothing where the real function is to be
 // called. What is nothing of ours costs a look at a table.
@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include <optional>
+#include <span>
 
 #include "gasfs/client/descriptors.h"
 
@@ -61,12 +62,48 @@ inline void before_use_of_position(int fd) {
   if (file) leave_position_to_kernel(*file, fd);
 }
 
-inline std::optional<ssize_t> on_read(int fd, void*, size_t) {
-  before_use_of_position(fd);
+/// The bytes of all parts; nothing if they can't be moved at once.
+std::optional<size_t> size_of(std::span<const iovec> parts);
+std::optional<ssize_t> read_parts(OpenFile& file, int fd, std::span<const iovec> parts,
+                                  size_t size);
+std::optional<ssize_t> read_parts_at(OpenFile& file, int fd, std::span<const iovec> parts,
+                                     size_t size, off_t offset);
+
+inline std::optional<ssize_t> on_read(int fd, void* data, size_t size) {
+  OpenFile* const file = file_of(fd);
+  if (!file) return {};
+  const iovec part{data, size};
+  return read_parts(*file, fd, {&part, 1}, size);
+}
+
+inline std::optional<ssize_t> on_pread(int fd, void* data, size_t size, off_t offset) {
+  OpenFile* const file = file_of(fd);
+  if (!file) return {};
+  const iovec part{data, size};
+  return read_parts_at(*file, fd, {&part, 1}, size, offset);
+}
+
+std::optional<ssize_t> on_readv(int fd, const iovec* parts, int count);
+std::optional<ssize_t> on_preadv(int fd, const iovec* parts, int count, off_t offset);
+
+/// Offset -1 means the position. Whatever the flags want is the kernel's.
+inline std::optional<ssize_t> on_preadv2(int fd, const iovec* parts, int count, off_t offset,
+                                         int flags) {
+  if (flags == 0)
+    return offset == -1 ? on_readv(fd, parts, count) : on_preadv(fd, parts, count, offset);
+  if (offset == -1) before_use_of_position(fd);
   return {};
 }
 
-inline std::optional<ssize_t> on_readv(int fd, const iovec*, int) {
+inline std::optional<ssize_t> on_pwritev2(int fd, const iovec* parts, int count, off_t offset,
+                                          int flags) {
+  if (flags == 0)
+    return offset == -1 ? on_writev(fd, parts, count) : on_pwritev(fd, parts, count, offset);
+  if (offset == -1) before_use_of_position(fd);
+  return {};
+}
+
+inline std::optional<int> on_lockf(int fd, int, off_t) {
   before_use_of_position(fd);
   return {};
 }
@@ -117,5 +154,6 @@ std::optional<ssize_t> on_sendmsg(int socket, const msghdr* message, int flags);
 /// Programs that come of this one may have its descriptors.
 std::optional<int> on_execve(const char* path, char* const* words, char* const* environment);
 std::optional<int> on_spawn();
+std::optional<FILE*> on_popen(const char* command, const char* mode);
 
 }  // namespace haichi::gasfs::client

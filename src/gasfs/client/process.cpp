@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <mutex>
+#include <optional>
 
 #include "gasfs/arena/attach.h"
 #include "generated/libc_real.h"
@@ -34,6 +35,7 @@ struct Process {
 
 struct ThreadRing {
   arena::RingWriter writer;
+  arena::Reader reader;
   uint32_t arena = 0;  // Process::number of the arena that it is in, 0 for none
   uint32_t number = 0;
   bool busy = false;
@@ -93,6 +95,7 @@ void after_fork_in_child() {
   refused = false;
   new (&attaching) std::mutex;
   for_each(0, kDescriptors, [](int, OpenFile& file) {
+    file.writes.store(OpenFile::not_asked);
     if (file.state.load() == OpenFile::attached) file.state.store(OpenFile::candidate);
   });
 }
@@ -205,17 +208,28 @@ size_t free_ring(Process& own, arena::Arena& memory) {
   if (number >= arena::kRings) return false;
   if (!own_ring) own_ring = new (own_ring_memory) ThreadRing;
   own_ring->writer = arena::RingWriter(memory, number, *own.bell);
+  own_ring->reader = arena::Reader(memory, number, *own.bell);
   own_ring->number = uint32_t(number);
   own_ring->arena = own.number;
   pthread_setspecific(thread_end, own_ring);
   return true;
 }
 
-bool put_binding(OpenFile& file, uint64_t ticket) {
+std::optional<arena::Attachment> ask_mount(int fd, unsigned command) {
+  arena::Attachment attachment;
+  if (ioctl(fd, command, &attachment) != 0 || attachment.magic != arena::kMagic ||
+      attachment.version != arena::kVersion) {
+    return {};
+  }
+  attachment.socket[sizeof attachment.socket - 1] = '\0';
+  return attachment;
+}
+
+bool put_binding(OpenFile& file, int fd, uint64_t ticket) {
   arena::RingWriter* const ring = take_ring();
   if (!ring) return false;
   const arena::Record record{.slot = slot_of(file), .kind = arena::Kind::bind, .offset = ticket};
-  const bool put = ring->put(record, [](std::byte*) {});
+  const bool put = ring->put(record, [](std::byte*) {}, fd);
   done_with_ring();
   return put;
 }
@@ -245,6 +259,8 @@ arena::RingWriter* take_ring() {
   return &own_ring->writer;
 }
 
+arena::Reader* take_reader() { return take_ring() ? &own_ring->reader : nullptr; }
+
 void done_with_ring() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   own_ring->busy = false;
@@ -265,24 +281,31 @@ bool attach(OpenFile& file, int fd) {
   const int before = errno;
   const std::lock_guard lock(attaching);
   if (file.state.load() != OpenFile::candidate) return file.state.load() == OpenFile::attached;
-  arena::Attachment attachment;
-  if (!refused && !size_is_limited() && ioctl(fd, arena::kAttach, &attachment) == 0 &&
-      attachment.magic == arena::kMagic && attachment.version == arena::kVersion) {
-    attachment.socket[sizeof attachment.socket - 1] = '\0';
-    if (connect_to(attachment.socket)) {
+  const auto attachment = ask_mount(fd, arena::kAttach);
+  bool attached = false;
+  if (!refused && attachment) {
+    if (connect_to(attachment->socket)) {
       process.load()->arena.load()->slots[slot_of(file)].store(0);
-      if (put_binding(file, attachment.ticket)) {
-        file.state.store(OpenFile::attached, std::memory_order_release);
-        errno = before;
-        return true;
-      }
+      attached = put_binding(file, fd, attachment->ticket);
     } else {
       refused = true;
     }
   }
-  file.state.store(OpenFile::refused, std::memory_order_release);
+  file.state.store(attached ? OpenFile::attached : OpenFile::refused, std::memory_order_release);
   errno = before;
-  return false;
+  return attached;
+}
+
+bool attach_to_write(OpenFile& file, int fd) {
+  if (file.access == O_RDONLY || !attach(file, fd)) return false;
+  const int before = errno;
+  const std::lock_guard lock(attaching);
+  if (file.writes.load() == OpenFile::not_asked) {
+    const bool may = !size_is_limited() && ask_mount(fd, arena::kAttachToWrite);
+    file.writes.store(may ? OpenFile::granted : OpenFile::denied, std::memory_order_release);
+  }
+  errno = before;
+  return file.writes.load() == OpenFile::granted;
 }
 
 }  // namespace haichi::gasfs::client

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gasfs/arena/layout.h"
+#include "gasfs/arena/reader.h"
 #include "gasfs/arena/ring_writer.h"
 #include "gasfs/client/descriptors.h"
 
@@ -15,14 +16,18 @@ bool any_mounts();
 /// Asks the mount for the file, and its dispatcher for an arena if this process has none yet, and
 /// puts the file's slot into a ring. True if the file is attached now; otherwise it is refused.
 bool attach(OpenFile& file, int fd);
+/// The same, where it is not attached, and asks whether writes may go into rings. True if they may.
+bool attach_to_write(OpenFile& file, int fd);
 
 /// The ring of this thread; null if it has none, because the process has no arena (any more), as
 /// behind fork(2), or all rings are used. `busy` is set until done(): a signal handler that writes
 /// meanwhile gets null.
 arena::RingWriter* take_ring();
+/// The same for reading, by the box that belongs to the ring.
+arena::Reader* take_reader();
 void done_with_ring();
 
-/// Whether writes to the file go through the kernel because the dispatcher said so.
+/// Whether all of this file goes through the kernel because the dispatcher said so.
 bool is_through_kernel(const OpenFile& file);
 
 /// Whether this is a child of vfork(2), which has the memory of its parent and descriptors of its

@@ -44,6 +44,7 @@ void on_setattr(fuse_req_t request, fuse_ino_t inode, struct stat* wanted, int w
     const auto is = face.files.getattr(inode);
     if (is) changes.mode = mode_without_privileges(is->mode);
   }
+  const Changing change(changes.size ? face.beside : nullptr, inode);
   reply_attributes(request, face.files.setattr(inode, changes));
 }
 

@@ -40,6 +40,12 @@ void release(Face& face, const Opened& opened) {
   face.files.release(opened.handle);
 }
 
+Outcome<Opened> open_file(Face& face, Inode inode, int flags) {
+  if (!(flags & O_TRUNC)) return face.files.open(inode, flags);
+  const Changing cut(face.beside, inode);
+  return face.files.open(inode, flags);
+}
+
 void on_create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t mode,
                fuse_file_info* info) {
   Face& face = face_of(request);
@@ -50,7 +56,7 @@ void on_create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t m
   if (!opened && opened.error() == EEXIST && !(info->flags & O_EXCL)) {
     // Another node, or a thread of this one, made it since the kernel looked.
     const auto found = face.files.lookup(folder, name);
-    opened = found ? face.files.open(found->inode, flags) : tl::unexpected<int>(found.error());
+    opened = found ? open_file(face, found->inode, flags) : tl::unexpected<int>(found.error());
   }
   if (!opened) {
     fuse_reply_err(request, opened.error());
@@ -67,7 +73,7 @@ void on_create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t m
 
 void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
   Face& face = face_of(request);
-  const auto opened = face.files.open(inode, info->flags & kFlagsOfFile);
+  const auto opened = open_file(face, inode, info->flags & kFlagsOfFile);
   if (!opened) {
     fuse_reply_err(request, opened.error());
     return;
@@ -141,6 +147,7 @@ void on_write(fuse_req_t request, fuse_ino_t inode, const char* data, size_t siz
   // appends; and fcntl(2) may have changed whether the program's own does.
   const int appends = info->writepage ? 0 : info->flags & O_APPEND;
   const bool as_opened = !info->writepage && (appends != 0) == ((info->fh & kAppends) != 0);
+  const Changing change(face.beside, inode);
   const auto written =
       as_opened ? face.files.write(handle_of(info), uint64_t(offset), bytes, writer)
                 : write_beside(face.files, inode, appends, uint64_t(offset), bytes, writer);
@@ -151,10 +158,11 @@ void on_write(fuse_req_t request, fuse_ino_t inode, const char* data, size_t siz
   }
 }
 
-void on_fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t length,
+void on_fallocate(fuse_req_t request, fuse_ino_t inode, int mode, off_t offset, off_t length,
                   fuse_file_info* info) {
-  const auto done =
-      face_of(request).files.fallocate(handle_of(info), mode, uint64_t(offset), uint64_t(length));
+  Face& face = face_of(request);
+  const Changing change(face.beside, inode);
+  const auto done = face.files.fallocate(handle_of(info), mode, uint64_t(offset), uint64_t(length));
   fuse_reply_err(request, done ? 0 : done.error());
 }
 
@@ -170,12 +178,14 @@ void on_lseek(fuse_req_t request, fuse_ino_t, off_t offset, int whence, fuse_fil
 
 /// One part of what copy_file_range(2) is asked for; the kernel comes again for the rest.
 void on_copy_file_range(fuse_req_t request, fuse_ino_t, off_t from, fuse_file_info* source,
-                        fuse_ino_t, off_t to, fuse_file_info* target, size_t size, int) {
+                        fuse_ino_t target_inode, off_t to, fuse_file_info* target, size_t size,
+                        int) {
   Face& face = face_of(request);
   const size_t part = std::min(size, kCopiedAtOnce);
   const std::unique_ptr<std::byte[]> bytes(new std::byte[part]);
   auto copied = face.files.read(handle_of(source), uint64_t(from), {bytes.get(), part});
   if (copied && *copied > 0) {
+    const Changing change(face.beside, target_inode);
     copied = face.files.write(handle_of(target), uint64_t(to), {bytes.get(), *copied},
                               fuse_req_ctx(request)->pid);
   }
@@ -190,11 +200,12 @@ void on_ioctl(fuse_req_t request, fuse_ino_t inode, unsigned command, void*, fus
               unsigned, const void*, size_t, size_t room) {
   Face& face = face_of(request);
   std::array<char, sizeof(arena::Attachment)> reply{};
-  if (!face.beside || command != arena::kAttach || room < reply.size()) {
+  const bool writes = command == arena::kAttachToWrite;
+  if (!face.beside || (command != arena::kAttach && !writes) || room < reply.size()) {
     fuse_reply_err(request, ENOTTY);
     return;
   }
-  const int failed = face.beside->attach(inode, handle_of(info), reply);
+  const int failed = face.beside->attach(inode, handle_of(info), writes, reply);
   if (failed) {
     fuse_reply_err(request, failed);
   } else {

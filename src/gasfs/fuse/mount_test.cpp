@@ -25,15 +25,20 @@ class Counting : public Beside {
  public:
   void settle() override { ++settled; }
   void opened(Inode) override { ++open; }
-  int attach(Inode, Handle, std::span<char> reply) override {
-    reply[0] = 'x';
+  int attach(Inode, Handle, bool writes, std::span<char> reply) override {
+    reply[0] = writes ? 'w' : 'r';
     return 0;
   }
+  void changing(Inode) override {
+    ++changes;
+    ++under_way;
+  }
+  void changed(Inode) override { --under_way; }
   int take_error(Handle) override { return error.exchange(0); }
   void forget(Inode, Handle) override { --open; }
   void mapped(Inode) override { ++pages; }
 
-  std::atomic<int> settled{0}, open{0}, pages{0}, error{0};
+  std::atomic<int> settled{0}, open{0}, pages{0}, error{0}, changes{0}, under_way{0};
 };
 
 class MountTest : public testing::Test {
@@ -125,9 +130,38 @@ TEST_F(MountTest, TheOtherFaceIsAskedByIoctl) {
   const int fd = open(path("a").c_str(), O_CREAT | O_RDWR, 0600);
   arena::Attachment attachment;
   EXPECT_EQ(ioctl(fd, arena::kAttach, &attachment), 0);
-  EXPECT_EQ(attachment.magic & 0xff, unsigned('x'));
-  EXPECT_EQ(ioctl(fd, _IOR('h', 0xa2, char[128]), &attachment), -1);
+  EXPECT_EQ(attachment.magic & 0xff, unsigned('r'));
+  EXPECT_EQ(ioctl(fd, arena::kAttachToWrite, &attachment), 0);
+  EXPECT_EQ(attachment.magic & 0xff, unsigned('w'));
+  EXPECT_EQ(ioctl(fd, _IOR('h', 0xa3, char[128]), &attachment), -1);
   EXPECT_EQ(errno, ENOTTY);
+  close(fd);
+}
+
+TEST_F(MountTest, TellsTheOtherFaceOfAllThatChangesBytes) {
+  const int fd = open(path("a").c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(write(fd, "hello", 5), 5);
+  EXPECT_EQ(beside.changes, 1);
+  EXPECT_EQ(ftruncate(fd, 3), 0);
+  EXPECT_EQ(beside.changes, 2);
+  EXPECT_EQ(posix_fallocate(fd, 0, 100), 0);
+  EXPECT_GE(beside.changes, 3);
+  const int before = beside.changes;
+  close(open(path("a").c_str(), O_RDWR | O_TRUNC));
+  EXPECT_EQ(beside.changes, before + 1);
+  const int copy = open(path("b").c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(pwrite(fd, "hello", 5, 0), 5);
+  off_t from = 0;
+  EXPECT_EQ(copy_file_range(fd, &from, copy, nullptr, 5, 0), 5);
+  EXPECT_EQ(beside.changes, before + 3);
+  char text[5];
+  EXPECT_EQ(pread(copy, text, 5, 0), 5);
+  EXPECT_EQ(fchmod(copy, 0644), 0);
+  EXPECT_EQ(beside.changes, before + 3);
+  // `changed` is called behind the answer.
+  for (int i = 0; i < 1000 && beside.under_way != 0; ++i) usleep(1000);
+  EXPECT_EQ(beside.under_way, 0);
+  close(copy);
   close(fd);
 }
 
