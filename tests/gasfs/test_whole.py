@@ -40,7 +40,8 @@ def test_one_line_starts_it_and_one_ends_it() -> None:
     with folder_in_memory() as folder:
         job = folder / "job"
         try:
-            haichi("start", job, "--servers", "2", "--for", "300")
+            said = haichi("start", job, "--servers", "2", "--for", "300")
+            assert re.search(r"up in \d+\.\d s", said)
             (job / "mnt/file").write_text("hello\n")
             assert "already" in haichi("start", job, code=2)
             told = json.loads(haichi("status", job, "--json"))

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haichi.gasfs.command import FAILED, one_line
-from haichi.gasfs.daemons import GasfsError
+from haichi.gasfs.daemons import GasfsError, seconds_since_start
 from haichi.gasfs.job import STRIPE, Job, Numbers, set_copies, set_stripe, size_of
 from haichi.gasfs.staging_commands import stage_in, stage_out
 
@@ -105,7 +105,10 @@ def start(
         number = job.description.servers
         served = f"{number} server{'s' if number > 1 else ''}"
         seen = "" if no_mount else f", files at {where}"
-        sys.stdout.write(f"{served}{seen}; haichi gasfs stop {folder} ends it\n")
+        sys.stdout.write(
+            f"{served}{seen}, up in {seconds_since_start():.1f} s; haichi gasfs stop {folder} ends "
+            "it\n"
+        )
 
 
 @app.command()
@@ -127,6 +130,7 @@ def mount(
             unarranged, durable_close, sub_buffer, memory, linger_ms, server_patience, seconds
         )
         Job.load(folder).mount(where, options, patience)
+        sys.stdout.write(f"files at {where}, up in {seconds_since_start():.1f} s\n")
 
 
 @app.command()

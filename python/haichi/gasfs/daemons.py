@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 from haichi import paths, programs
 from haichi.mpi import Missing
 
-LOOK = 0.02
+LOOK = 0.005
 PROGRAM = "haichi-gasfs"
 
 
@@ -68,6 +68,12 @@ def _began(pid: int) -> str:
     return "" if fields[0] in "ZX" else fields[19]
 
 
+def seconds_since_start() -> float:
+    """How long this command runs, with what started it in its place."""
+    ticks = int(_began(os.getpid()))
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass(frozen=True)
 class Daemon:
     """One of a job's daemons, by the folder of their files and its name."""
@@ -100,11 +106,11 @@ class Daemon:
         found = _read(self.address_file, Announcement)
         return found.address if found else ""
 
-    def start(self, words: Sequence[str | Path], patience: float, mount: str = "") -> None:
-        """Starts it and waits until it serves.
+    def start(self, words: Sequence[str | Path], mount: str = "") -> subprocess.Popen[bytes]:
+        """Starts it: `wait_until_it_serves` comes next.
 
         Raises:
-            GasfsError: it lives already, or ends, or does not serve in time.
+            GasfsError: it lives already, or is not built.
         """
         if self.process():
             raise GasfsError(f"{self.name} is running already: haichi gasfs stop comes first")
@@ -123,6 +129,14 @@ class Daemon:
             )
         described = Process(pid=process.pid, began=_began(process.pid), host=host(), mount=mount)
         self._file.write_text(described.model_dump_json() + "\n")
+        return process
+
+    def wait_until_it_serves(self, process: subprocess.Popen[bytes], patience: float) -> None:
+        """What `start` gave has announced itself.
+
+        Raises:
+            GasfsError: it ends, or does not serve in time.
+        """
         ends = time.monotonic() + patience
         while not self.address_file.exists():
             if process.poll() is not None:

@@ -140,8 +140,9 @@ class Job:
         return [daemon for daemon in known if daemon.process()]
 
     def start_servers(self, listen: str, seconds: int, patience: float) -> None:
-        """Starts the servers on this host that do not run. One that did before serves at the same
-        port, so that dispatchers find it again."""
+        """Starts the servers on this host that do not run, all together. One that did before serves
+        at the same port, so that dispatchers find it again."""
+        started = []
         for number, server in enumerate(self.servers):
             if server.process():
                 continue
@@ -152,7 +153,9 @@ class Job:
             words += ["--servers", str(self.description.servers)]
             words += ["--stripe", str(self.description.stripe), "--for", str(seconds)]
             words += ["--listen", before if again else f"{listen}:0"]
-            server.start(words, patience)
+            started.append((server, server.start(words)))
+        for server, process in started:
+            server.wait_until_it_serves(process, patience)
 
     def mount(self, where: Path, options: Sequence[str], patience: float) -> None:
         """Starts a dispatcher on this node, whose files are seen at `where`.
@@ -173,7 +176,9 @@ class Job:
                 raise GasfsError(f"{server.name} has never begun: haichi gasfs start {self.folder}")
             words += ["--server", server.address()]
         words += ["--mount", where.absolute(), *options]
-        self._free_dispatcher().start(words, patience, mount=str(where.absolute()))
+        dispatcher = self._free_dispatcher()
+        process = dispatcher.start(words, mount=str(where.absolute()))
+        dispatcher.wait_until_it_serves(process, patience)
 
     def _free_dispatcher(self) -> Daemon:
         number = 0
