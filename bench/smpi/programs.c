@@ -4,10 +4,12 @@
  *
  *   smpirun -np N ... smpi-programs NAME STEPS
  *   smpirun -np N ... smpi-programs messages|calls SIZE...
+ *   smpirun -np N ... smpi-programs rows-and-columns ROWS SIZE...
  *
  * NAME is a program of the table at the end; every rank prints the seconds from its first call to
  * its last one. Rank 0 prints of `messages` and `calls` what ping-pongs and collective calls of the
- * SIZEs take, one line each. Buffers are shared by all ranks, so that messages move no byte. */
+ * SIZEs take, one line each, and of `rows-and-columns` what 24 calls of each take. Buffers are
+ * shared by all ranks, so that messages move no byte. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
@@ -239,6 +241,24 @@ static void collective_calls(int bytes) {
   free(places);
 }
 
+/* --- a grid with a row on each node: calls of its rows, then of its columns, as a transform makes
+ */
+
+static void rows_and_columns(int rows, int bytes) {
+  const int columns = ranks / rows;
+  MPI_Comm row, column;
+  MPI_Comm_split(MPI_COMM_WORLD, me / columns, me, &row);
+  MPI_Comm_split(MPI_COMM_WORLD, me % columns, me, &column);
+  const double begin = begin_together();
+  for (int step = 0; step < kExchanges; ++step) {
+    MPI_Alltoall(memory, bytes, MPI_BYTE, memory + kMost / 2, bytes, MPI_BYTE, row);
+    MPI_Alltoall(memory, bytes, MPI_BYTE, memory + kMost / 2, bytes, MPI_BYTE, column);
+  }
+  tell("rows-and-columns", bytes, begin);
+  MPI_Comm_free(&row);
+  MPI_Comm_free(&column);
+}
+
 /* --- */
 
 static const struct {
@@ -275,6 +295,8 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) ping_pong(atoi(argv[i]));
   } else if (strcmp(name, "calls") == 0) {
     for (int i = 2; i < argc; ++i) collective_calls(atoi(argv[i]));
+  } else if (strcmp(name, "rows-and-columns") == 0) {
+    for (int i = 3; i < argc; ++i) rows_and_columns(atoi(argv[2]), atoi(argv[i]));
   } else {
     steps = argc < 3 ? 0 : atoi(argv[2]);
     code = run(name);

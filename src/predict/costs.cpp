@@ -27,9 +27,13 @@ double rate_of(const Curve& curve) {
 
 }  // namespace
 
-MessageCost MessageCost::times(double factor) const {
-  const auto longer = [factor](Time time) { return Time(double(time) * factor + 0.5); };
-  return {longer(send), longer(way), longer(out), longer(in), longer(receive), eager};
+MessageCost MessageCost::times(Stretch stretch) const {
+  const auto longer = [](Time time, double factor) { return Time(double(time) * factor + 0.5); };
+  // It goes out and in at the same time.
+  const Time ports = std::max(out, in), rest = way - ports;
+  return {longer(send, stretch.rest),    longer(ports, stretch.ports) + longer(rest, stretch.rest),
+          longer(out, stretch.ports),    longer(in, stretch.ports),
+          longer(receive, stretch.rest), eager};
 }
 
 Costs::Costs(const placement::Placement& placement, const machine::Profile& profile,

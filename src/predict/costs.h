@@ -17,6 +17,7 @@
 #include "machine/profile.h"
 #include "placement/placement.h"
 #include "predict/path.h"
+#include "predict/stretch.h"
 #include "sim/time.h"
 
 namespace haichi::predict {
@@ -30,8 +31,8 @@ struct MessageCost {
   bool eager = true;
 
   sim::Time all() const { return send + way + receive; }
-  /// Of a message that takes `factor` times as long.
-  MessageCost times(double factor) const;
+  /// Of a message that takes so much longer.
+  MessageCost times(Stretch stretch) const;
 };
 
 /// Placement and profile must outlive it.

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "predict/books.h"
-#include "predict/collective_factor.h"
 #include "predict/collective_steps.h"
+#include "predict/collective_stretch.h"
 #include "predict/meetings.h"
 #include "predict/strand.h"
 #include "predict/traffic.h"
@@ -37,13 +37,13 @@ class Run : Traffic::Listener {
         meetings_(job.communicators, *job.placement),
         books_(job),
         waits_(traffic_, books_, keys_, paths_, options.path),
-        factors_(costs,
-                 [](const Job& alone, const Costs& its) {
-                   const auto outcome =
-                       predict::run(alone, its, {.path = false, .as_measured = false});
-                   return outcome ? outcome->end() : 0;
-                 }),
-        known_factors_(job.sequences.size()),
+        stretches_(costs,
+                   [](const Job& alone, const Costs& its, Stretch stretch) {
+                     const auto outcome =
+                         predict::run(alone, its, {.path = false, .calls = stretch});
+                     return outcome ? outcome->end() : 0;
+                   }),
+        known_stretches_(job.sequences.size()),
         events_(job.sequences.size()) {
     for (size_t r = 0; r < job.sequences.size(); ++r) {
       Strand& strand = strands_.emplace_back();
@@ -65,7 +65,7 @@ class Run : Traffic::Listener {
         go_on(actor);
       }
     }
-    return books_.close(strands_, traffic_, job_, keys_, factors_.notes());
+    return books_.close(strands_, traffic_, job_, keys_, stretches_.notes());
   }
 
  private:
@@ -200,13 +200,14 @@ class Run : Traffic::Listener {
     return true;
   }
 
-  // The processor's work for a message that is about to go. `measured`: the call's factor; `alone`:
-  // no other call goes through the same ports at a time, whose rates nobody may have measured.
+  // The processor's work for a message that is about to go. `measured`: the call's stretch;
+  // `alone`: no other call goes through the same ports at a time, whose rates nobody may have
+  // measured.
   void work_for_message(Strand& strand, int peer, int64_t bytes,
-                        std::optional<double> measured = {}, bool alone = false) {
+                        std::optional<Stretch> measured = {}, bool alone = false) {
     const Way way = costs_.way(strand.rank, peer);
     const MessageCost cost = costs_.message(way, std::max<int64_t>(0, bytes));
-    spend(strand, cost.times(measured.value_or(1)).send, strand.function, int(way));
+    spend(strand, cost.times(measured.value_or(Stretch())).send, strand.function, int(way));
     const bool told = measured && (alone || way != Way::network);
     if (!told && !costs_.measured(way)) books_.by_numbers(strand.function);
   }
@@ -422,15 +423,15 @@ class Run : Traffic::Listener {
     strand.schedule = schedule_of(its, members.placement);
     // What the library takes says little of another algorithm.
     const bool own = goes_as_wanted(its) && !options_.exchange_as_measured;
-    strand.factor = own ? std::nullopt : factor(strand, members);
+    strand.stretch = own ? std::nullopt : stretch(strand, members);
     strand.phase = Phase::step;
     return true;
   }
 
   // As messages of the call are stretched, if it was measured; looked up once for each event.
-  std::optional<double> factor(const Strand& strand, const Members& members) {
-    if (!options_.as_measured) return std::nullopt;
-    auto& known = known_factors_[size_t(strand.rank)];
+  std::optional<Stretch> stretch(const Strand& strand, const Members& members) {
+    if (options_.calls) return options_.calls;
+    auto& known = known_stretches_[size_t(strand.rank)];
     if (known.empty()) known.resize(job_.sequences[size_t(strand.rank)]->events.size());
     auto& its = known[size_t(strand.event)];
     if (its) return *its;
@@ -439,7 +440,7 @@ class Run : Traffic::Listener {
       event = {};
       event.call = "MPI_Barrier";
     }
-    return its.emplace(factors_.of(event, members));
+    return its.emplace(stretches_.of(event, members));
   }
 
   bool step(uint32_t number) {
@@ -449,7 +450,7 @@ class Run : Traffic::Listener {
     while (strand.schedule->next(next)) {
       switch (next.kind) {
         case plan::Step::Kind::send:
-          work_for_message(strand, ranks[size_t(next.peer)], next.from.size, strand.factor,
+          work_for_message(strand, ranks[size_t(next.peer)], next.from.size, strand.stretch,
                            ranks.size() == job_.sequences.size());
           strand.phase = Phase::inject_step;
           return true;
@@ -462,7 +463,8 @@ class Run : Traffic::Listener {
           break;
         }
         case plan::Step::Kind::copy:
-          spend(strand, Time(double(costs_.copy(next.from.size)) * strand.factor.value_or(1)),
+          spend(strand,
+                Time(double(costs_.copy(next.from.size)) * strand.stretch.value_or(Stretch()).rest),
                 strand.function, PathKeys::kNoPlace);
           return true;
         case plan::Step::Kind::wait:
@@ -482,7 +484,7 @@ class Run : Traffic::Listener {
     const int32_t request = traffic_.send(
         now_,
         {strand.rank, peer, bytes, Mode::standard,
-         costs_.message(way, bytes).times(strand.factor.value_or(1)), way, keep(strand)},
+         costs_.message(way, bytes).times(strand.stretch.value_or(Stretch())), way, keep(strand)},
         inner_envelope(strand.comm, strand.rank, strand.number, strand.beside));
     if (request >= 0) strand.waits.push_back(request);
     strand.phase = Phase::step;
@@ -539,9 +541,9 @@ class Run : Traffic::Listener {
   Meetings meetings_;
   Books books_;
   Waits waits_;
-  CollectiveFactor factors_;
+  CollectiveStretch stretches_;
   // By rank and event, once it was asked for.
-  std::vector<std::vector<std::optional<std::optional<double>>>> known_factors_;
+  std::vector<std::vector<std::optional<std::optional<Stretch>>>> known_stretches_;
   std::vector<Strand> strands_;  // the ranks first
   std::vector<uint32_t> free_strands_;
   sim::EventQueue events_;

@@ -211,6 +211,45 @@ TEST(PredictEngine, ACollectiveCallTakesWhatWasMeasured) {
     EXPECT_NEAR(sim::seconds(each.end), 7e-6 + 30e-6 + 60e-6, 1e-9);
 }
 
+// Two columns of a grid of ranks, each on both nodes: 4 messages of 1000 bytes go through a port.
+TEST(PredictEngine, CallsOfTwoCommunicatorsShareNoMoreThanTheirPorts) {
+  const auto placement = placement::block(2, 4);
+  const std::vector<Communicator> columns = {{1, {0, 2, 4, 6}}, {2, {1, 3, 5, 7}}};
+  std::vector<Sequence> eight;
+  for (int rank = 0; rank < 8; ++rank) {
+    eight.push_back(once({call("MPI_Alltoall", -1, 1000)}));
+    eight.back().events[0].comm = 1 + rank % 2;
+  }
+  const auto takes = [&](double measured, size_t ranks) {
+    machine::Profile profile = plain();
+    profile.collectives.push_back({"alltoall", 4, 2, {{1000}, {measured}, {}, {}}});
+    Job job{&placement, columns, {}};
+    const Sequence nothing;
+    for (size_t rank = 0; rank < 8; ++rank)
+      job.sequences.push_back(rank % 2 < ranks / 4 ? &eight[rank] : &nothing);
+    const auto outcome = run(job, Costs(placement, profile, machine::Bound::middle));
+    EXPECT_THAT(outcome->notes, SizeIs(0));
+    return sim::seconds(outcome->end()) * 1e6;
+  };
+  // The messages alone: 1 us, and 4 of 1 us each through a port.
+  EXPECT_NEAR(takes(5, 4) * 1e-6, 5, 1e-5);
+  for (const double more : {0.0, 5.0, 95.0}) {
+    EXPECT_NEAR(takes((5 + more) * 1e-6, 4), 5 + more, 1e-3);
+    EXPECT_NEAR(takes((5 + more) * 1e-6, 8), 9 + more, 1e-2) << "the ports' 4 us once more";
+  }
+  // It takes less than its messages come to: then the ports are quicker too.
+  EXPECT_NEAR(takes(2.5e-6, 4), 2.5, 1e-3);
+  EXPECT_NEAR(takes(2.5e-6, 8), 4.5, 1e-2);
+}
+
+TEST(PredictEngine, ACallWithNothingBeyondItsPortsIsStretchedThere) {
+  machine::Profile profile = plain();
+  profile.machine.curves[0] = {Place::network, {{0, 1e9, 0, 1e-9}}};
+  profile.collectives.push_back({"alltoall", 2, 2, {{1000}, {7e-6}, {}, {}}});
+  const std::vector<Sequence> two(2, once({call("MPI_Alltoall", -1, 1000)}));
+  EXPECT_NEAR(sim::seconds(outcome_of(placement::block(2, 1), two, profile).end()), 7e-6, 1e-11);
+}
+
 // The messages of a call that was not measured have curves between nodes, and none inside them.
 TEST(PredictEngine, WhatTheNumbersAloneTellIsSaid) {
   machine::Profile profile = plain();

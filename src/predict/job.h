@@ -13,6 +13,7 @@
 #include "collectives/algorithm.h"
 #include "placement/placement.h"
 #include "predict/path.h"
+#include "predict/stretch.h"
 #include "record/sequence.h"
 #include "sim/time.h"
 
@@ -34,7 +35,8 @@ struct Job {
 struct Options {
   double compute_scale = 1;  ///< of all computing
   bool path = true;          ///< whether the critical path is followed
-  bool as_measured = true;   ///< whether collective calls take what was measured
+  /// Of the messages of all collective calls; none: the calls take what was measured.
+  std::optional<Stretch> calls;
   /// By which all-to-alls and all-gathers go that it can carry out; else the library's.
   std::optional<collectives::Candidate> exchange;
   /// Whether its messages are longer and shorter as those of the library's were.

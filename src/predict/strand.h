@@ -11,6 +11,7 @@
 #include "plan/schedule.h"
 #include "predict/calls.h"
 #include "predict/path.h"
+#include "predict/stretch.h"
 #include "record/sequence.h"
 #include "sim/time.h"
 
@@ -54,10 +55,10 @@ struct Strand {
   // Its collective call.
   std::unique_ptr<plan::Schedule> schedule;
   plan::Step step;
-  size_t comm = 0;               ///< index of the communicator
-  uint64_t number = 0;           ///< of the call on it
-  std::optional<double> factor;  ///< of its messages' times, if it was measured
-  int32_t request = -1;          ///< that its end completes, of a strand beside
+  size_t comm = 0;                 ///< index of the communicator
+  uint64_t number = 0;             ///< of the call on it
+  std::optional<Stretch> stretch;  ///< of its messages, if it was measured
+  int32_t request = -1;            ///< that its end completes, of a strand beside
 
   std::vector<int32_t> slots;      ///< requests by slot; -1: nothing to wait for
   std::vector<int> persistent;     ///< by slot the event that made it; -1: none

@@ -145,7 +145,7 @@ class Simulated:
 
     def profile(self, jobs: Sequence[int], file: Path) -> None:
         """Measures messages between two nodes, and collective calls of so many ranks."""
-        times = _curves(self.run(2, "messages", *map(str, SIZES)))["ping-pong"]
+        times = curves_of(self.run(2, "messages", *map(str, SIZES)))["ping-pong"]
         # 64 ranks make barriers only.
         calls = {ranks: BLOCKS if ranks <= 16 else [0] for ranks in jobs}
         free = ("send_ns", "receive_ns", "match_ns")
@@ -159,18 +159,18 @@ class Simulated:
             "source": "measured",
             "numbers": {name: {"value": each, "from": PROGRAM} for name, each in numbers.items()},
             "curves": [
-                {"name": "ping-pong", "place": "network", **_columns(times), "pieces": [line]}
+                {"name": "ping-pong", "place": "network", **columns_of(times), "pieces": [line]}
             ],
             "collectives": [
-                {"name": name, "ranks": ranks, "nodes": ranks, **_columns(curve)}
+                {"name": name, "ranks": ranks, "nodes": ranks, **columns_of(curve)}
                 for ranks, blocks in calls.items()
-                for name, curve in _curves(self.run(ranks, "calls", *map(str, blocks))).items()
+                for name, curve in curves_of(self.run(ranks, "calls", *map(str, blocks))).items()
             ],
         }
         file.write_text(json.dumps(document))
 
 
-def _curves(lines: Sequence[str]) -> dict[str, dict[int, float]]:
+def curves_of(lines: Sequence[str]) -> dict[str, dict[int, float]]:
     """Seconds by size, by the name of what was measured."""
     curves: dict[str, dict[int, float]] = defaultdict(dict)
     for line in lines:
@@ -179,7 +179,7 @@ def _curves(lines: Sequence[str]) -> dict[str, dict[int, float]]:
     return curves
 
 
-def _columns(curve: dict[int, float]) -> dict[str, list[float]]:
+def columns_of(curve: dict[int, float]) -> dict[str, list[float]]:
     sizes = sorted(curve)
     return {"bytes": [float(size) for size in sizes], "seconds": [curve[size] for size in sizes]}
 

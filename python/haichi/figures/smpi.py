@@ -14,7 +14,7 @@ FLOPS = 1e10  # of each node
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes of one rank each, and a link each way."""
+    """Nodes, and a link each way."""
 
     nodes: int
     bandwidth: str
@@ -25,6 +25,8 @@ class Cluster:
     """Further members of the platform's cluster; none: a crossbar."""
     options: tuple[str, ...] = ()
     """Further ones of SimGrid's."""
+    per_node: int = 1
+    """Ranks of each node, which are filled one after the other."""
 
     def run(
         self, folder: Path, program: str, ranks: int, words: Sequence[str], *, timeout: float
@@ -68,5 +70,5 @@ class Cluster:
 
     def _hosts(self, folder: Path) -> Path:
         file = folder / "hosts"
-        file.write_text("".join(f"node{number}\n" for number in range(self.nodes)))
+        file.write_text("".join(f"node{number}\n" * self.per_node for number in range(self.nodes)))
         return file
