@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sim/event_queue.h"
+#include "sim/agenda.h"
 #include "sim/time.h"
 
 namespace haichi::sim {
@@ -40,7 +40,7 @@ class Clockwork {
 
  private:
   const uint32_t links_, words_;
-  EventQueue events_;
+  Agenda events_;
   Time now_ = 0;
 };
 

@@ -7,7 +7,7 @@ namespace haichi::sim {
 namespace {
 
 // Of one core of an AMD EPYC, measured: see docs/guide/simulation.md, "The cost".
-constexpr double kEagerSeconds = 0.45e-6, kRendezvousSeconds = 0.9e-6, kCopySeconds = 0.04e-6;
+constexpr double kEagerSeconds = 0.3e-6, kRendezvousSeconds = 0.9e-6, kCopySeconds = 0.04e-6;
 // Of memory: the program, a rank with its schedule and its links, a packet in a queue, a receive
 // that waits in a table of its own size or in one that is as large as the number of ranks.
 constexpr double kProgram = 16e6, kRank = 4500, kPacket = 40, kInSmallTable = 16, kInFullTable = 4;

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -101,7 +100,7 @@ class Messages {
   Clockwork& clock_;
   Ranks& ranks_;
   Wires& wires_;
-  std::deque<Packet> local_;  // eager messages and requests inside nodes, by time
+  Fifo<Packet> local_;  // eager messages and requests inside nodes, by time
   TimedQueue<Packet> words_;
   std::vector<Rendezvous> rendezvous_;
   int32_t free_rendezvous_ = -1;

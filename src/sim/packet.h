@@ -4,9 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <ranges>
 
+#include "sim/fifo.h"
 #include "sim/time.h"
 
 namespace haichi::sim {
@@ -46,13 +48,14 @@ struct Packet {
 ///
 /// Where many ranks ask at once the queue is long, so it is looked through only if something of the
 /// pair may be in it.
-inline void insert_in_order(std::deque<Packet>& queue, Packet packet) {
-  const auto later = [](Time time, const Packet& each) { return time < each.time; };
-  const auto in_time = std::upper_bound(queue.begin(), queue.end(), packet.time, later);
-  auto at = packet.first ? in_time : queue.end();
+inline void insert_in_order(Fifo<Packet>& queue, Packet packet) {
+  const auto places = std::views::iota(size_t{0}, queue.size());
+  const auto not_later = [&](size_t at) { return queue[at].time <= packet.time; };
+  const size_t in_time = size_t(std::ranges::partition_point(places, not_later) - places.begin());
+  size_t at = packet.first ? in_time : queue.size();
   for (; at != in_time; --at)
-    if ((at - 1)->source == packet.source && (at - 1)->target == packet.target) {
-      packet.time = (at - 1)->time;
+    if (queue[at - 1].source == packet.source && queue[at - 1].target == packet.target) {
+      packet.time = queue[at - 1].time;
       break;
     }
   queue.insert(at, packet);

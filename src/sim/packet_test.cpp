@@ -15,15 +15,20 @@ Packet message(Time time, int source, int target) {
 Packet request(Time time, int source, int target, bool first) {
   return {time, 0, source, target, 0, Packet::Kind::request, first};
 }
-std::vector<std::pair<Time, int>> times_and_sources(const std::deque<Packet>& queue) {
+Fifo<Packet> three() {
+  Fifo<Packet> queue;
+  for (const int source : {0, 1, 2}) queue.push_back(message(10 + 10 * source, source, 9));
+  return queue;
+}
+std::vector<std::pair<Time, int>> times_and_sources(const Fifo<Packet>& queue) {
   std::vector<std::pair<Time, int>> found;
-  for (const Packet& each : queue) found.emplace_back(each.time, each.source);
+  for (size_t at = 0; at < queue.size(); ++at) found.emplace_back(queue[at].time, queue[at].source);
   return found;
 }
 
 TEST(Packet, ARequestPassesTheMessagesOfOthers) {
   for (const bool first : {true, false}) {
-    std::deque<Packet> queue = {message(10, 0, 9), message(20, 1, 9), message(30, 2, 9)};
+    Fifo<Packet> queue = three();
     insert_in_order(queue, request(20, 3, 9, first));
     EXPECT_THAT(times_and_sources(queue), ElementsAre(std::pair(10, 0), std::pair(20, 1),
                                                       std::pair(20, 3), std::pair(30, 2)));
@@ -31,7 +36,7 @@ TEST(Packet, ARequestPassesTheMessagesOfOthers) {
 }
 
 TEST(Packet, ARequestOvertakesNoneOfItsOwnTwoRanks) {
-  std::deque<Packet> queue = {message(10, 0, 9), message(20, 1, 9), message(30, 2, 9)};
+  Fifo<Packet> queue = three();
   insert_in_order(queue, request(5, 1, 9, false));
   EXPECT_THAT(times_and_sources(queue),
               ElementsAre(std::pair(10, 0), std::pair(20, 1), std::pair(20, 1), std::pair(30, 2)));

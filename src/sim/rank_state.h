@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
 #include "plan/large_receives.h"
 #include "plan/schedule.h"
+#include "sim/fifo.h"
 #include "sim/time.h"
 
 namespace haichi::sim {
@@ -77,8 +77,8 @@ struct RankState {
   plan::LargeReceives standing_back;
   State state = State::resumes;
   int window = 0;
-  int outstanding = 0;          ///< sends; counted only where a window asks for it, or rendezvous
-  std::deque<Time> departures;  ///< when the eager ones of them will be complete, ascending
+  int outstanding = 0;    ///< sends; counted only where a window asks for it, or rendezvous
+  Fifo<Time> departures;  ///< when the eager ones of them will be complete, ascending
   Time processor_free = 0;
   uint32_t draws = 0;  ///< of noise
   std::vector<Open> opens;

@@ -35,7 +35,7 @@ std::optional<Time> Wires::send(Packet packet) {
 
 std::optional<Packet> Wires::act(int link) {
   if (credited_) return act_credited();
-  std::deque<Packet>& queue = queues_[size_t(link)];
+  Fifo<Packet>& queue = queues_[size_t(link)];
   const Packet packet = queue.front();
   queue.pop_front();
   if (queue.empty())
@@ -67,7 +67,7 @@ std::optional<Packet> Wires::act_credited() {
 // last byte has left the link's near end.
 Time Wires::cross(int link, Packet packet, Time tail) {
   if (packet.kind == Packet::Kind::request && word_ == 0) return ask(link, packet);
-  std::deque<Packet>& queue = queues_[size_t(link)];
+  Fifo<Packet>& queue = queues_[size_t(link)];
   Time& free = free_[size_t(link)];
   const Link& shape = network_.links()[size_t(link)];
   const Time begin = std::max(clock_.now(), free);
@@ -81,7 +81,7 @@ Time Wires::cross(int link, Packet packet, Time tail) {
 
 // The word that asks for a rendezvous, where words have no bytes.
 Time Wires::ask(int link, Packet packet) {
-  std::deque<Packet>& queue = queues_[size_t(link)];
+  Fifo<Packet>& queue = queues_[size_t(link)];
   packet.time = clock_.now() + asking_ * network_.links()[size_t(link)].latency;
   insert_in_order(queue, packet);
   clock_.set(clock_.link(link), queue.front().time);

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -67,8 +66,8 @@ class Wires : private Network::Congestion {
   const Time asking_;  // share of the latency that a word takes which asks, 0 or 1
   const uint64_t seed_;
   uint64_t draws_ = 0;
-  std::vector<std::deque<Packet>> queues_;  // what is before each link or on it, by time
-  std::vector<Time> free_;                  // when each link is
+  std::vector<Fifo<Packet>> queues_;  // what is before each link or on it, by time
+  std::vector<Time> free_;            // when each link is
   std::optional<CreditedLinks> credited_;
   // Of a network that adapts: the ways that were chosen, and what each link has to do for packets
   // that are under way over it.

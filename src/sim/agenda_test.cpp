@@ -1,0 +1,68 @@
+#include "sim/agenda.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "sim/event_queue.h"
+#include "support/random_placement.h"
+
+namespace haichi::sim {
+namespace {
+
+TEST(ActorSet, FindsTheLeast) {
+  test::Random random(3);
+  for (const uint32_t size : {1u, 64u, 65u, 4096u, 300000u}) {
+    ActorSet actors(size);
+    std::set<uint32_t> expected;
+    for (int step = 0; step < 5000; ++step) {
+      const auto actor = uint32_t(random.below(size));
+      if (random.below(2) == 0) {
+        actors.add(actor);
+        expected.insert(actor);
+      } else {
+        actors.remove(actor);
+        expected.erase(actor);
+      }
+      ASSERT_EQ(actors.empty(), expected.empty());
+      if (!expected.empty()) {
+        ASSERT_EQ(actors.first(), *expected.begin());
+      }
+    }
+  }
+}
+
+// Events are set at the time that was looked at last or later, often at that very time, and taken
+// away and set anew before they come.
+TEST(Agenda, HasTheEventsOfAQueueInItsOrder) {
+  test::Random random(11);
+  for (const Time span : {Time(3), Time(1000), Time(1) << 40}) {
+    constexpr uint32_t kActors = 200;
+    Agenda agenda(kActors);
+    EventQueue queue(kActors);
+    Time now = 0;
+    for (int step = 0; step < 50000; ++step) {
+      const auto actor = uint32_t(random.below(kActors));
+      if (random.below(4) == 0) {
+        agenda.remove(actor);
+        queue.remove(actor);
+      } else {
+        const Time time = now + (random.below(4) == 0 ? 0 : Time(random.below(span)));
+        agenda.set(actor, time);
+        queue.set(actor, time);
+      }
+      ASSERT_EQ(agenda.empty(), queue.empty());
+      if (random.below(3) == 0 || queue.empty()) continue;
+      ASSERT_EQ(agenda.time(), queue.time());
+      ASSERT_EQ(agenda.actor(), queue.actor());
+      now = queue.time();
+      if (random.below(2) == 0) continue;  // it is not taken away
+      const uint32_t first = queue.actor();
+      agenda.remove(first);
+      queue.remove(first);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace haichi::sim
