@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from haichi.predict.basis import basis
 from haichi.predict.by_sequence import Engine, at_end, not_told, runs, with_ends
 from haichi.predict.changes import Changed, unchanged
 from haichi.predict.curves import PING_PONG
@@ -66,7 +67,7 @@ def foresee(record: Record, found: FoundProfile, there: Placement) -> Foreseen:
     for changed, engine in zip(ways, (before[0], after[0]), strict=True):
         if why := not_told(changed, engine)[1]:
             raise ReportError(why)
-    allowed = allowance(found)
+    allowed = allowance(basis(found.profile, record))
     ratios = [b.total_s / a.total_s for a, b in zip(before, after, strict=True) if a.total_s > 0]
     if not ratios:
         raise ReportError("the program takes no time")

@@ -72,6 +72,7 @@ class _Columns(TypedDict):
     seconds: list[float]
     low: list[float]
     high: list[float]
+    launches: int
 
 
 def _columns(curve: Curve) -> _Columns:
@@ -80,6 +81,7 @@ def _columns(curve: Curve) -> _Columns:
         "seconds": [each.value for each in curve.values()],
         "low": [each.low for each in curve.values()],
         "high": [each.high for each in curve.values()],
+        "launches": min(each.launches for each in curve.values()),
     }
 
 

@@ -115,6 +115,9 @@ class SizeCurve(Part):
     seconds: list[Seconds] = Field(description="For each size the median of the launches' medians.")
     low: list[Seconds] | None = Field(None, description="Lower ends of their intervals.")
     high: list[Seconds] | None = Field(None, description="Upper ends of their intervals.")
+    launches: NonNegativeInt | None = Field(
+        None, description="How many launches count in the size that has fewest."
+    )
 
     @model_validator(mode="after")
     def _is_a_curve(self) -> SizeCurve:

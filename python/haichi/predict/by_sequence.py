@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 from haichi.fit.model import CollectiveCurve, PlaceCurve, Profile
 from haichi.fit.profile import text_of
 from haichi.paths import program
+from haichi.predict.basis import basis
 from haichi.predict.by_table import unknown, without_curve
 from haichi.predict.changes import Changed, unchanged
 from haichi.predict.curves import Curves
@@ -31,7 +32,7 @@ from haichi.predict.model import (
     Unknown,
 )
 from haichi.predict.sensitivity import COSTS
-from haichi.predict.stated import APART, FEW_LAUNCHES, base_of, misses, stated, too_wide
+from haichi.predict.stated import base_of, few_launches, misses, stated, too_wide
 from haichi.predict.table import Lacking
 from haichi.record.handled import handles
 from haichi.record.read import Record, plain_name
@@ -39,7 +40,7 @@ from haichi.record.sites import Named
 from haichi.record.view import View
 from haichi.record.write import text_of_sequences
 from haichi.report.load import ReportError, first_problem
-from haichi.report.units import plural, printable
+from haichi.report.units import printable
 
 ENGINE = "predict-sequence"
 SECONDS = 1800.0
@@ -186,16 +187,12 @@ def predict(
     notes = [*record.notes, *made.notes]
     if cut:
         notes.append(f"the sequence of rank {cut[0]} is cut: what follows is not in the figure")
-    launches = found.profile.made.launches
-    if launches < FEW_LAUNCHES:
-        notes.append(
-            f"{found.profile.name} rests on {plural(launches, 'launch')}: {APART:.0%} each way are "
-            f"allowed for what launches differ by; measure {FEW_LAUNCHES}"
-        )
+    on = basis(found.profile, record)
+    notes += [*on.notes, *few_launches(found, on)]
     lacking, why_not = not_told(changed, made)
     instead = "what makes that difference is not in its order of calls"
     why_not = why_not or misses(base, "by sequence", instead)
-    told = stated(made.interval, found, base)
+    told = stated(made.interval, on, base)
     why_not = why_not or too_wide(
         told, "the machine was busy when its profile or the record was made; measure again"
     )

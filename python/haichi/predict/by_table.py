@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from haichi.predict.basis import basis
 from haichi.predict.changes import Changed
 from haichi.predict.curves import Curves
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import PredictedPart, PredictedRank, Prediction, Unknown, interval
 from haichi.predict.sensitivity import of_rank
 from haichi.predict.span import NOTHING, Span
-from haichi.predict.stated import base_of, misses, stated, too_wide
+from haichi.predict.stated import base_of, few_launches, misses, stated, too_wide
 from haichi.predict.table import Lacking, RankNeed, Table
 from haichi.record.read import Record
 from haichi.record.sites import Named
@@ -77,7 +78,8 @@ def predict(
         base = base_of(was, interval(_of_slowest(_ranks(was, at_home, waited))))
     waiting = sum(each.waiting for each in ranks.values()) / view.seconds if view.seconds else 0.0
     lacking = unknown(view, table.sorted_lacking())
-    told = stated(interval(program), found, base)
+    on = basis(found.profile, record)
+    told = stated(interval(program), on, base)
     why_not = _why_not(view, lacking, waiting) or misses(base, "by table", INSTEAD)
     why_not = why_not or too_wide(told, "a table tells no nearer; predict by sequence")
     in_mpi = {rank: line.mpi_s for rank, line in record.ranks.items()}
@@ -124,7 +126,7 @@ def predict(
         if sensitivity and slowest is not None
         else None,
         critical_path=None,
-        notes=[*record.notes, *_differs(found), *table.notes],
+        notes=[*record.notes, *_differs(found), *on.notes, *few_launches(found, on), *table.notes],
     )
 
 

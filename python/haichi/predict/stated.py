@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from haichi.predict.basis import Basis
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval
 from haichi.record.read import Record
-from haichi.report.units import format_seconds
+from haichi.report.units import format_seconds, plural
 
 FEW_LAUNCHES = 3  # below, nothing tells how far launches are apart:
 APART = 0.10  # so much is allowed for that, each way
@@ -56,19 +57,30 @@ def base_of(record: Record, costs: Interval) -> Base:
     return Base(record.wall_s, costs, max(0.0, max(lost, default=0.0)))
 
 
-def stated(costs: Interval, found: FoundProfile, base: Base | None) -> Interval:
+def stated(costs: Interval, basis: Basis, base: Base | None) -> Interval:
     """What is stated of costs: with what the recorded run differs by from its own, if that is
     known, and with what launches and the model differ by."""
     low, high = costs.low, costs.high
     if base:
         low, high = low * base.shorter, high * base.longer + 2 * base.lost_s
-    allowed = allowance(found)
+    allowed = allowance(basis)
     return Interval(low=low * (1 - allowed), high=high * (1 + allowed))
 
 
-def allowance(found: FoundProfile) -> float:
+def allowance(basis: Basis) -> float:
     """What is allowed each way for what launches and the model differ by."""
-    return APART if found.profile.made.launches < FEW_LAUNCHES else MODEL
+    return APART if basis.launches < FEW_LAUNCHES else MODEL
+
+
+def few_launches(found: FoundProfile, basis: Basis) -> list[str]:
+    """That much is allowed, and what to measure; nothing if launches are enough."""
+    if basis.launches >= FEW_LAUNCHES:
+        return []
+    which = f"{basis.curve} of {found.profile.name}" if basis.curve else found.profile.name
+    return [
+        f"{which} rests on {plural(basis.launches, 'launch', 'launches')}: {APART:.0%} each way "
+        f"are allowed for what launches differ by; measure {FEW_LAUNCHES}"
+    ]
 
 
 def misses(base: Base | None, by: str, instead: str) -> str:

@@ -396,3 +396,16 @@ def test_collectives_of_more_ranks_than_cores_are_labelled(tmp_path: Path) -> No
     (made,) = profile_of(tmp_path, str(both))["collectives"]
     assert made["seconds"] == [pytest.approx(9e-6)]
     assert "oversubscribed" not in made
+
+
+def test_a_curve_says_how_many_launches_it_rests_on(tmp_path: Path) -> None:
+    """Of three launches two had barriers, and one of them of one size only."""
+    records: list[dict[str, Any]] = []
+    for number in range(1, 4):
+        records += [launch(number), *curve("ping-pong", "numa", POWERS, hockney(LOCAL), number)]
+        if number < 3:
+            records += curve("bcast", "all", [4, 64][:number], lambda _: 1e-6, number)
+    made = profile_of(tmp_path, str(write(tmp_path / "s.jsonl", *records)))
+    assert made["made"]["launches"] == 3
+    assert [each["launches"] for each in made["curves"]] == [3]
+    assert [each["launches"] for each in made["collectives"]] == [1]

@@ -12,9 +12,9 @@ import recorded
 from haichi.cli import app
 from haichi.fit.model import Profile
 from haichi.paths import build
+from haichi.predict.basis import Basis
 from haichi.predict.by_sequence import slower, with_ends
 from haichi.predict.curves import Curves
-from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval
 from haichi.predict.stated import APART, MODEL, Base, misses, stated, too_wide
 from haichi.schema import schema_file
@@ -86,21 +86,15 @@ def test_the_interval_is_no_narrower_than_is_known(
     launches: int, same: bool, wanted: Interval
 ) -> None:
     """The record took 4 s, and the costs say 2 to 3."""
-    document = machine()
-    document["made"]["launches"] = launches
-    found = FoundProfile(Path("m.json"), Profile.model_validate(document), same)
     costs = Interval(low=2, high=3)
-    made = stated(costs, found, Base(4.0, costs) if same else None)
+    made = stated(costs, Basis(launches, "", []), Base(4.0, costs) if same else None)
     assert (made.low, made.high) == pytest.approx((wanted.low, wanted.high))
 
 
 def test_another_run_errs_as_the_recorded_one_did() -> None:
-    document = machine()
-    document["made"]["launches"] = 3
-    found = FoundProfile(Path("m.json"), Profile.model_validate(document), True)
     # The recorded run took a fifth more than its costs at most.
     base = Base(3.6, Interval(low=2, high=3))
-    made = stated(Interval(low=5, high=10), found, base)
+    made = stated(Interval(low=5, high=10), Basis(3, "", []), base)
     assert (made.low, made.high) == pytest.approx((5 * (1 - MODEL), 12 * (1 + MODEL)))
     assert misses(base, "by table", "") == ""
     assert too_wide(made, "") == ""
