@@ -110,7 +110,7 @@ TEST(Copies, OfAServerThatIsAwayAreStaleAndNotReadUntilTheyAreMended) {
   const std::string old = random_text(30'000, 1), text = random_text(30'000, 2);
   Inode inode = 0;
   {
-    const auto writer = cluster.dispatcher({.patience_ms = 300});
+    const auto writer = cluster.dispatcher({.patience_ms = 2000});
     two_copies(*writer);
     const Opened file = create(*writer, "f");
     inode = file.attributes.inode;
@@ -140,7 +140,7 @@ TEST(Copies, OfAServerThatIsAwayAreStaleAndNotReadUntilTheyAreMended) {
   }
   cluster.start(0);
   cluster.start(1);
-  const auto reader = cluster.dispatcher({.patience_ms = 300});
+  const auto reader = cluster.dispatcher({.patience_ms = 2000});
   EXPECT_EQ(reader->getxattr(inode, kStaleAttribute).error(), ENODATA);
   const Handle handle = reader->open(inode, O_RDONLY)->handle;
   // What server 1 has is whole again: each stripe is read of it alone.
@@ -158,7 +158,7 @@ TEST(Copies, OfAServerThatIsAwayAreStaleAndNotReadUntilTheyAreMended) {
 
 TEST(Copies, AFullDiskAndTheLossOfBothAreTold) {
   ClusterForTests cluster(3, 4096);
-  const auto writer = cluster.dispatcher({.patience_ms = 300});
+  const auto writer = cluster.dispatcher({.patience_ms = 2000});
   two_copies(*writer);
   const Opened file = create(*writer, "f");
   cluster.stop(1);
@@ -174,9 +174,27 @@ TEST(Copies, AFullDiskAndTheLossOfBothAreTold) {
   EXPECT_FALSE(Scatter::can_go_on_without(Layout{4096, 3, 0, 1, 0}, 1, EIO));
 }
 
+TEST(Copies, OfAServerThatIsAwayTakeNoProcessor) {
+  ClusterForTests cluster(2, 4096);
+  const auto writer = cluster.dispatcher({.patience_ms = 2000});
+  two_copies(*writer);
+  const Opened file = create(*writer, "f");
+  cluster.stop(1);
+  ASSERT_TRUE(writer->write(file.handle, 0, bytes(random_text(20'000, 5)), 1));
+  ASSERT_TRUE(writer->flush(file.handle));
+  const auto processor = [] {  // nanoseconds of all threads
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+  };
+  const int64_t before = processor();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_LT(processor() - before, 150'000'000);
+}
+
 TEST(Copies, AreCutWhileAServerIsAway) {
   ClusterForTests cluster(2, 4096);
-  const auto writer = cluster.dispatcher({.patience_ms = 300});
+  const auto writer = cluster.dispatcher({.patience_ms = 2000});
   two_copies(*writer);
   const Opened file = create(*writer, "f");
   const std::string text = random_text(30'000, 4);

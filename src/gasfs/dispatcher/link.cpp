@@ -61,6 +61,11 @@ void Link::wake() {
   [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof one);
 }
 
+void Link::forget_wake() {
+  uint64_t count = 0;
+  [[maybe_unused]] const auto got = ::read(wake_.get(), &count, sizeof count);
+}
+
 void Link::send(Outgoing frame, Then then) {
   {
     const std::lock_guard lock(mutex_);
@@ -117,7 +122,7 @@ void Link::run() {
       give_up();
     } else if ((asked || missed) && !socket_ && !connect()) {
       pollfd wait{asked ? -1 : wake_.get(), POLLIN, 0};
-      ::poll(&wait, 1, asked ? kRetryMs : kProbeMs);
+      if (::poll(&wait, 1, asked ? kRetryMs : kProbeMs) > 0) forget_wake();
     } else if (auto done = exchange(); !done) {
       disconnect(done.error().text);
     }
@@ -190,10 +195,7 @@ Status Link::exchange() {
   const int ready = ::poll(wait.data(), socket_ ? 2 : 1, patience);
   if (ready < 0 && errno != EINTR) return fail(errno, "poll: {}", std::strerror(errno));
   if (ready <= 0) return {};
-  if (wait[0].revents) {
-    uint64_t count = 0;
-    [[maybe_unused]] const auto got = ::read(wake_.get(), &count, sizeof count);
-  }
+  if (wait[0].revents) forget_wake();
   if (!socket_) return {};
   if (wait[1].revents & (POLLIN | POLLERR | POLLHUP))
     if (auto received = receive_some(); !received) return received;

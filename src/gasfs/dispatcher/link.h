@@ -84,6 +84,7 @@ class Link {
   void give_up();
   bool out_of_patience() const;
   void wake();
+  void forget_wake();
 
   const LinkOptions options_;
   const Again again_;
