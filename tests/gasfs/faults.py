@@ -127,7 +127,8 @@ class Faulty(Whole):
     @contextmanager
     def _preloaded(self) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("LD_PRELOAD", str(self._library))
+            before = os.environ.get("LD_PRELOAD", "")  # a sanitizer, which comes first
+            patch.setenv("LD_PRELOAD", f"{before} {self._library}".strip())
             patch.setenv("HAICHI_TEST_FAULTS", str(self._orders))
             yield
 
