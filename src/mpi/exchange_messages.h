@@ -13,17 +13,6 @@
 
 namespace haichi::mpi {
 
-/// A block of the program's on its way, as the arguments of MPI_Isend or MPI_Irecv on
-/// message_comm().
-struct ExchangeMessage {
-  bool send = false;
-  void* data = nullptr;
-  int64_t count = 0;
-  MPI_Datatype type;
-  int rank = 0;
-  int tag = 0;
-};
-
 /// The functions that issue a message, or make a persistent request of it.
 struct MessageFunctions {
   decltype(Real::Isend) send;
@@ -32,19 +21,13 @@ struct MessageFunctions {
   decltype(Real::Irecv_c) receive_c;
 };
 
-/// Calls the one for this message; returns an MPI error code.
-int give_to(const MessageFunctions& functions, const ExchangeMessage& message,
-            MPI_Request* request);
-
-/// This rank's messages, in the order in which they are to be issued. A rank's block for itself is
-/// a message too. `tags`: under which each rank receives. Precondition: the candidate's schedule
-/// waits for nothing but its end.
-///
-/// Sends of large blocks come first, other than in the schedule: nobody waits for them, and Open
-/// MPI moves them faster so ("Sends before receives" in docs/notes.md).
-std::vector<ExchangeMessage> messages_of(const CommPeers& peers, const std::vector<int>& tags,
-                                         const ExchangeCall& call,
-                                         const collectives::Candidate& candidate);
+/// Issues this rank's messages, blocks of the program's with its own datatypes, on message_comm().
+/// A rank's block for itself is a message too. `tags`: under which each rank receives.
+/// Precondition: the candidate's schedule waits for nothing but its end. Returns an MPI error code;
+/// after an error `requests` has those of the messages before it.
+int issue_messages(const CommPeers& peers, const std::vector<int>& tags, const ExchangeCall& call,
+                   const collectives::Candidate& candidate, const MessageFunctions& functions,
+                   std::vector<MPI_Request>& requests);
 
 /// Requests of messages, of which all must be complete in the end.
 class MessageRequests {

@@ -20,9 +20,6 @@ constexpr int kNobodysTag = 99;  // no message has it: probing for it only makes
 // How a rank waits for its node before it sleeps.
 constexpr int kSpins = 64;
 constexpr int kYields = 4;
-// Most bytes that lie packed for messages that are under way, unless a single one has more: what a
-// network holds is less, and a collective buffer can be much more.
-constexpr int64_t kMostPacked = 1 << 20;
 
 }  // namespace
 
@@ -51,6 +48,14 @@ Executor::Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeet
                    Waiting waiting)
     : comm_(comm), tag_(tag), observer_(observer), meeting_(meeting), waiting_(waiting) {}
 
+Executor::Executor(BlockMessages& blocks)
+    : comm_(handles().comm_null),
+      tag_(0),
+      blocks_(&blocks),
+      observer_(nullptr),
+      meeting_(nullptr),
+      waiting_(Waiting::polling) {}
+
 Executor::~Executor() = default;
 
 std::unique_ptr<std::byte[]> Executor::staging(int64_t size) {
@@ -75,47 +80,39 @@ void Executor::finish_records(int64_t round) {
 }
 
 Status Executor::start_send(const Step& step) {
+  std::byte* const data = blocks_ ? nullptr : buffers_->contiguous(step.from);
+  const int64_t packed = blocks_ || data ? 0 : step.from.size;
+  const auto may_send = [&] { return steps_->may_send(packed); };
+  if (!may_send()) {
+    if (steps_->put_off(step)) return {};
+    if (auto done = wait_until(may_send); !done) return done;
+  }
+  return send(step, data);
+}
+
+Status Executor::send(const Step& step, std::byte* data) {
   Transfer transfer;
   transfer.is_send = true;
   transfer.round = step.round;
   transfer.slice = step.from;
-  std::byte* data = buffers_->contiguous(step.from);
-  if (data == nullptr) {
-    const int64_t size = step.from.size;
-    const auto room = [&] { return packed_ == 0 || packed_ + size <= kMostPacked; };
-    if (auto done = wait_until(room); !done) return done;
-    packed_ += size;
-    transfer.staging = staging(size);
+  if (data == nullptr && !blocks_) {
+    transfer.staging = staging(step.from.size);
     data = transfer.staging.get();
     buffers_->gather(step.from, data);
   }
-  MPI_Request request;
-  if (real().Isend(data, int(step.from.size), handles().byte, step.peer, tag_, comm_, &request) !=
-      MPI_SUCCESS)
-    return fail(EIO, "the MPI library refused to send {} bytes to rank {}", step.from.size,
-                step.peer);
-  requests_.push_back(request);
-  transfers_.push_back(std::move(transfer));
-  ++sends_;
+  const int64_t packed = transfer.staging ? step.from.size : 0;
+  if (auto issued = issue_message(step, data, std::move(transfer)); !issued) return issued;
+  steps_->sent(packed);
   record_of(step).bytes_sent += step.from.size;
   if (observer_) observer_->moved(step.peer, step.from.size, step.round);
   return {};
 }
 
-Status Executor::start_receive(const Step& step) {
-  return standing_back_.hold(step) ? Status{} : post(step);
-}
-
-Status Executor::post_rest() {
-  while (!standing_back_.empty())
-    if (auto done = post(standing_back_.take()); !done) return done;
-  return {};
-}
-
-Status Executor::post(const Step& step) {
+Status Executor::receive(const Step& step) {
   Transfer transfer;
   transfer.round = step.round;
   transfer.slice = step.to;
+  if (blocks_) return issue_message(step, nullptr, std::move(transfer));
   std::byte* data = buffers_->contiguous(step.to);
   // Straight into place, unless another message's bytes may have to win there.
   if (data != nullptr && !buffers_->order_free(step.to)) data = nullptr;
@@ -123,11 +120,23 @@ Status Executor::post(const Step& step) {
     transfer.staging = staging(step.to.size);
     data = transfer.staging.get();
   }
-  MPI_Request request;
-  if (real().Irecv(data, int(step.to.size), handles().byte, step.peer, tag_, comm_, &request) !=
-      MPI_SUCCESS)
-    return fail(EIO, "the MPI library refused to receive {} bytes from rank {}", step.to.size,
-                step.peer);
+  return issue_message(step, data, std::move(transfer));
+}
+
+Status Executor::issue_message(const Step& step, std::byte* data, Transfer transfer) {
+  MPI_Request request = handles().request_null;
+  const auto issued = [&] {
+    const int size = int(transfer.slice.size);
+    if (blocks_) return blocks_->issue(step, &request);
+    const MPI_Datatype byte = handles().byte;
+    return transfer.is_send ? real().Isend(data, size, byte, step.peer, tag_, comm_, &request)
+                            : real().Irecv(data, size, byte, step.peer, tag_, comm_, &request);
+  };
+  refused_ = issued();
+  if (refused_ != MPI_SUCCESS)
+    return fail(EIO, "the MPI library refused to {} {} bytes {} rank {}",
+                transfer.is_send ? "send" : "receive", transfer.slice.size,
+                transfer.is_send ? "to" : "from", step.peer);
   requests_.push_back(request);
   transfers_.push_back(std::move(transfer));
   return {};
@@ -147,8 +156,7 @@ void Executor::copy(const Step& step) {
 void Executor::finish(Transfer& transfer) {
   transfer.complete = true;
   if (transfer.is_send) {
-    --sends_;
-    if (transfer.staging) packed_ -= transfer.slice.size;
+    steps_->send_done(transfer.staging ? transfer.slice.size : 0);
     transfer.staging.reset();
     return;
   }
@@ -199,8 +207,6 @@ Status Executor::progress(bool& any) {
 
 template <class Done>
 Status Executor::wait_until(Done&& done) {
-  if (done()) return {};
-  if (auto posted = post_rest(); !posted) return posted;
   Backoff backoff;
   while (!done()) {
     bool any;
@@ -211,7 +217,6 @@ Status Executor::wait_until(Done&& done) {
 }
 
 Status Executor::wait(int64_t round) {
-  if (auto posted = post_rest(); !posted) return posted;
   size_t next = 0, end = 0;  // transfers are in order of their rounds
   while (end < transfers_.size() && transfers_[end].round <= round) ++end;
   auto all_complete = [&] {
@@ -237,74 +242,73 @@ void Executor::abandon() {
   for (Transfer& transfer : transfers_) (void)transfer.staging.release();
   requests_.clear();
   transfers_.clear();
-  standing_back_.clear();
-  sends_ = 0;
-  packed_ = 0;
   exchanges_.clear();
 }
 
 Status Executor::run(plan::Schedule& schedule, plan::Buffers& buffers) {
-  const Status done = run_steps(schedule, buffers);
+  buffers_ = &buffers;
+  truncated_ = false;
+  Status done = run_steps(schedule);
+  if (done) done = wait(INT64_MAX);
   if (!done) abandon();
+  if (done && truncated_) return fail(EMSGSIZE, "a message was longer than what its receiver gave");
   return done;
 }
 
-Status Executor::run_steps(plan::Schedule& schedule, plan::Buffers& buffers) {
-  buffers_ = &buffers;
-  truncated_ = false;
-  const int window = schedule.max_outstanding();
+int Executor::issue(plan::Schedule& schedule, std::vector<MPI_Request>& requests) {
+  const Status done = run_steps(schedule);
+  requests = std::move(requests_);
+  abandon();
+  return done ? MPI_SUCCESS : refused_;
+}
+
+Status Executor::run_steps(plan::Schedule& schedule) {
+  steps_.emplace(schedule);
   Step step;
-  while (schedule.next(step)) {
-    Status done;
-    if (standing_back_.due_before(step)) done = post_rest();
-    if (!done) return done;
-    switch (step.kind) {
-      case Step::Kind::round:
-        buffers.start_round(step.round);
-        break;
-      case Step::Kind::send:
-        record_of(step);
-        if (window > 0) done = wait_until([&] { return sends_ < window; });
-        if (done) done = start_send(step);
-        break;
-      case Step::Kind::receive:
-        record_of(step);
-        done = start_receive(step);
-        break;
-      case Step::Kind::copy:
-        record_of(step);
-        copy(step);
-        break;
-      case Step::Kind::file_read:
-        buffers.read_file(step.to, step.file_begin);
-        break;
-      case Step::Kind::file_write:
-        buffers.write_file(step.from, step.file_begin);
-        break;
-      case Step::Kind::file_wait:
-        done = wait_until([&] { return buffers.file_done(); });
-        break;
-      case Step::Kind::wait:
-        done = wait(step.round);
-        break;
-      case Step::Kind::node_meet:
-        meet();
-        break;
-      case Step::Kind::node_arrive:
-        meeting_->arrive();
-        arrived_ = true;
-        break;
-      case Step::Kind::node_tell:
-        buffers.tell_node(step.cell, step.number);
-        break;
-      case Step::Kind::node_sum:
-        *step.sum = buffers.node_sum(step.cell);
-        break;
-    }
-    if (!done) return done;
+  while (steps_->next(step))
+    if (auto done = take(step); !done) return done;
+  return {};
+}
+
+Status Executor::take(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::round:
+      buffers_->start_round(step.round);
+      return {};
+    case Step::Kind::send:
+      record_of(step);
+      return start_send(step);
+    case Step::Kind::receive:
+      record_of(step);
+      return receive(step);
+    case Step::Kind::copy:
+      record_of(step);
+      copy(step);
+      return {};
+    case Step::Kind::file_read:
+      buffers_->read_file(step.to, step.file_begin);
+      return {};
+    case Step::Kind::file_write:
+      buffers_->write_file(step.from, step.file_begin);
+      return {};
+    case Step::Kind::file_wait:
+      return wait_until([&] { return buffers_->file_done(); });
+    case Step::Kind::wait:
+      return blocks_ ? Status{} : wait(step.round);  // the only one is the one at the end
+    case Step::Kind::node_meet:
+      meet();
+      return {};
+    case Step::Kind::node_arrive:
+      meeting_->arrive();
+      arrived_ = true;
+      return {};
+    case Step::Kind::node_tell:
+      buffers_->tell_node(step.cell, step.number);
+      return {};
+    case Step::Kind::node_sum:
+      *step.sum = buffers_->node_sum(step.cell);
+      return {};
   }
-  if (auto done = wait(INT64_MAX); !done) return done;
-  if (truncated_) return fail(EMSGSIZE, "a message was longer than what its receiver gave");
   return {};
 }
 

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "mpi/compat/waiting.h"
-#include "plan/large_receives.h"
+#include "plan/paced_steps.h"
 #include "plan/schedule.h"
 
 namespace haichi::mpi {
@@ -44,6 +45,14 @@ class NodeMeeting {
   virtual void sleep() = 0;
 };
 
+/// How messages are given to the MPI library where they are no bytes of haichi's buffers.
+class BlockMessages {
+ public:
+  virtual ~BlockMessages() = default;
+  /// Issues the message of a send or a receive. Returns an MPI error code.
+  virtual int issue(const plan::Step& step, MPI_Request* request) = 0;
+};
+
 /// Until all ranks of the node have come to the meeting that this rank arrived at. Gets on with the
 /// MPI library's messages on `comm` meanwhile.
 void wait_for_node(NodeMeeting& meeting, MPI_Comm comm);
@@ -57,22 +66,33 @@ class Executor {
   /// `waiting`: in_the_library is for schedules that wait for nothing but messages.
   Executor(MPI_Comm comm, int tag, ExecutionObserver* observer, NodeMeeting* meeting = nullptr,
            Waiting waiting = Waiting::polling);
+  /// For issue() alone.
+  explicit Executor(BlockMessages& blocks);
   ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
   /// Fails only if the MPI library refuses a message; failures of the file are the buffers' affair.
   /// With EMSGSIZE if a message was longer than what its receiver gave: then all steps were
   /// carried out, since other ranks wait for what they send.
   Status run(plan::Schedule& schedule, plan::Buffers& buffers);
 
+  /// Issues all messages of a schedule that has nothing else but a wait at its end, which is left
+  /// to the caller: `requests` are the messages', in the order of their issue. Returns an MPI error
+  /// code; after an error those before it are under way.
+  int issue(plan::Schedule& schedule, std::vector<MPI_Request>& requests);
+
  private:
   struct Transfer;
-  Status run_steps(plan::Schedule& schedule, plan::Buffers& buffers);
+  Status run_steps(plan::Schedule& schedule);
+  Status take(const plan::Step& step);
   void abandon();
+  /// Puts the send off if there is something to be done before it is waited for.
   Status start_send(const plan::Step& step);
-  Status start_receive(const plan::Step& step);
-  Status post(const plan::Step& receive);
-  /// Posts the receives that stand back.
-  Status post_rest();
+  Status send(const plan::Step& step, std::byte* data);
+  Status receive(const plan::Step& step);
+  /// `data` is not looked at where messages are blocks.
+  Status issue_message(const plan::Step& step, std::byte* data, Transfer transfer);
   void copy(const plan::Step& step);
   Status progress(bool& any);
   bool only_truncated(int code, int done);
@@ -89,6 +109,7 @@ class Executor {
 
   const MPI_Comm comm_;
   const int tag_;
+  BlockMessages* const blocks_ = nullptr;
   ExecutionObserver* const observer_;
   NodeMeeting* const meeting_;
   const Waiting waiting_;
@@ -96,13 +117,12 @@ class Executor {
   plan::Buffers* buffers_ = nullptr;
   std::vector<MPI_Request> requests_;  // parallel to transfers_
   std::vector<Transfer> transfers_;
-  plan::LargeReceives standing_back_;     // of one round: transfers are in order of their rounds
-  std::vector<int> indices_;              // scratch of Testsome
-  std::vector<MPI_Status> statuses_;      // the same
-  bool truncated_ = false;                // a message was, in this run
-  int sends_ = 0;                         // outstanding
-  int64_t packed_ = 0;                    // bytes of those of them that had to be packed
-  std::deque<ExchangeRecord> exchanges_;  // of the rounds whose end has not come, ascending
+  std::optional<plan::PacedSteps> steps_;  // of the schedule that runs
+  int refused_ = MPI_SUCCESS;              // what the MPI library said to the last message
+  std::vector<int> indices_;               // scratch of Testsome
+  std::vector<MPI_Status> statuses_;       // the same
+  bool truncated_ = false;                 // a message was, in this run
+  std::deque<ExchangeRecord> exchanges_;   // of the rounds whose end has not come, ascending
 };
 
 }  // namespace haichi::mpi

@@ -18,16 +18,9 @@ class NonblockingExchange : public Operation {
 
   /// Issues them. After an error some are under way, and their requests are lost.
   int start(const ExchangeCall& call) {
-    const std::vector<ExchangeMessage> messages =
-        messages_of(*peers_, peers_->tags, call, *calls_.choice.candidate);
-    requests_.all.reserve(messages.size());
     const MessageFunctions functions{real().Isend, real().Isend_c, real().Irecv, real().Irecv_c};
-    for (const ExchangeMessage& each : messages) {
-      MPI_Request request;
-      if (const int code = give_to(functions, each, &request); code != MPI_SUCCESS) return code;
-      requests_.all.push_back(request);
-    }
-    return MPI_SUCCESS;
+    return issue_messages(*peers_, peers_->tags, call, *calls_.choice.candidate, functions,
+                          requests_.all);
   }
 
   Progress advance() override { return requests_.advance(); }

@@ -27,11 +27,10 @@ class PersistentExchange : public Operation {
   int make(const ExchangeCall& call, const std::vector<int>& tags, MPI_Request* request) {
     const MessageFunctions functions{real().Send_init, real().Send_init_c, real().Recv_init,
                                      real().Recv_init_c};
-    for (const ExchangeMessage& each : messages_of(*peers_, tags, call, *calls_.choice.candidate)) {
-      MPI_Request made;
-      if (const int code = give_to(functions, each, &made); code != MPI_SUCCESS) return code;
-      requests_.all.push_back(made);
-    }
+    if (const int code =
+            issue_messages(*peers_, tags, call, *calls_.choice.candidate, functions, requests_.all);
+        code != MPI_SUCCESS)
+      return code;
     return real().Recv_init(nullptr, 0, handles().byte, own_rank(), end_tag_.value(),
                             message_comm(), request);
   }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "plan/large_receives.h"
+#include "plan/paced_steps.h"
 #include "plan/schedule.h"
 #include "sim/fifo.h"
 #include "sim/time.h"
@@ -18,6 +18,10 @@ namespace haichi::sim {
 inline constexpr int64_t kEveryRound = INT64_MAX;  ///< of the wait at a schedule's end
 
 struct RankState {
+  /// `schedule` must outlive it.
+  explicit RankState(plan::Schedule& schedule)
+      : steps(schedule), window(schedule.max_outstanding()) {}
+
   enum class State : uint8_t {
     running,
     issuing,        ///< a send's work on the processor is under way
@@ -68,15 +72,14 @@ struct RankState {
     return outstanding;
   }
 
-  plan::Schedule* schedule = nullptr;
+  plan::PacedSteps steps;
   plan::Step step;       ///< the current one
   bool pending = false;  ///< it was taken from the schedule and is not done
   bool ended = false;    ///< the schedule has no more; the current step is the wait at its end
   bool arrived = false;  ///< at a meeting of its node that it has not waited for
   int64_t meetings = 0;  ///< come to so far
-  plan::LargeReceives standing_back;
   State state = State::resumes;
-  int window = 0;
+  const int window;
   int outstanding = 0;    ///< sends; counted only where a window asks for it, or rendezvous
   Fifo<Time> departures;  ///< when the eager ones of them will be complete, ascending
   Time processor_free = 0;

@@ -20,11 +20,10 @@ class Ranks {
  public:
   /// Each rank begins within the skew.
   Ranks(const std::vector<plan::Schedule*>& schedules, const Options& options, Clockwork& clock)
-      : options_(options), clock_(clock), ranks_(schedules.size()) {
-    for (size_t r = 0; r < ranks_.size(); ++r) {
-      RankState& rank = ranks_[r];
-      rank.schedule = schedules[r];
-      rank.window = schedules[r]->max_outstanding();
+      : options_(options), clock_(clock) {
+    ranks_.reserve(schedules.size());
+    for (size_t r = 0; r < schedules.size(); ++r) {
+      RankState& rank = ranks_.emplace_back(*schedules[r]);
       rank.processor_free =
           from_nanoseconds(options.skew_ns * unit(mixed(mixed(options.seed) ^ mixed(r))));
       clock_.set(uint32_t(r), rank.processor_free);

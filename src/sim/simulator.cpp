@@ -84,7 +84,7 @@ class Run {
     rank.state = State::running;
     while (rank.state == State::running) {
       if (!rank.pending) {
-        rank.ended = !rank.schedule->next(rank.step);
+        rank.ended = !rank.steps.next(rank.step);
         if (rank.ended) rank.step = Step{.kind = Step::Kind::wait, .round = kEveryRound};
         rank.pending = true;
       }
@@ -98,8 +98,6 @@ class Run {
   }
 
   Status take(int r, RankState& rank) {
-    if (rank.standing_back.due_before(rank.step))
-      if (auto posted = post_rest(r, rank); !posted) return posted;
     switch (rank.step.kind) {
       case Step::Kind::send:
         note_exchange(r, rank, 0);
@@ -107,7 +105,7 @@ class Run {
       case Step::Kind::receive:
         rank.pending = false;
         note_exchange(r, rank, 0);
-        return rank.standing_back.hold(rank.step) ? Status{} : messages_.post(r, rank.step);
+        return messages_.post(r, rank.step);
       case Step::Kind::copy:
         rank.pending = false;
         note_exchange(r, rank, rank.step.from.size);
@@ -151,7 +149,10 @@ class Run {
     if (auto fine = messages_.check(r, rank.step.peer, bytes); !fine) return fine;
     const Time begin = std::max(clock_.now(), rank.processor_free);
     if (rank.window > 0 && rank.outstanding_at(begin) >= rank.window) {
-      if (!rank.standing_back.empty()) return post_rest(r, rank);  // and the send is tried again
+      if (rank.steps.put_off(rank.step)) {
+        rank.pending = false;
+        return {};
+      }
       rank.state = State::waits_to_send;
       if (!rank.departures.empty()) clock_.set(uint32_t(r), rank.departures.front());
       return {};
@@ -172,12 +173,6 @@ class Run {
     logs_[size_t(r)].finish(round, clock_.now(), [&](const ExchangeLog::Entry& entry) {
       options_.observer->exchanged({r, entry.round, entry.begin, clock_.now(), entry.bytes});
     });
-  }
-
-  Status post_rest(int r, RankState& rank) {
-    while (!rank.standing_back.empty())
-      if (auto done = messages_.post(r, rank.standing_back.take()); !done) return done;
-    return {};
   }
 
   void wait(int r, RankState& rank) {

@@ -6,13 +6,14 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
-#include "plan/large_receives.h"
+#include "plan/paced_steps.h"
 #include "support/random_placement.h"
 
 namespace haichi::test {
@@ -44,6 +45,7 @@ struct Send {
   int64_t round;
   int64_t step;
   Slice from;
+  int64_t packed;  // bytes that had to be
   bool eager;
   Bytes payload;  // of an eager send
 };
@@ -58,22 +60,41 @@ struct Queue {
 
 enum class State { running, waits_to_send, waits, waits_for_node, finished };
 
+// A schedule that counts how often it is asked for a step.
+class Counted : public Schedule {
+ public:
+  explicit Counted(Schedule& whole) : whole_(whole) {}
+  bool next(Step& step) override {
+    ++asked_;
+    return whole_.next(step);
+  }
+  int max_outstanding() const override { return whole_.max_outstanding(); }
+  int64_t asked() const { return asked_; }
+
+ private:
+  Schedule& whole_;
+  int64_t asked_ = 0;
+};
+
 struct Rank {
-  Schedule* schedule;
+  Rank(Schedule& of, Buffers& bytes, plan::Pace pace)
+      : schedule(std::make_unique<Counted>(of)), paced(*schedule, pace), buffers(&bytes) {}
+  // The step that was taken from the schedule last, counted from 0.
+  int64_t place() const { return schedule->asked() - 1; }
+
+  std::unique_ptr<Counted> schedule;
+  plan::PacedSteps paced;
   Buffers* buffers;
   State state = State::running;
   Step step;                    // the current one
   bool pending = false;         // it was taken from the schedule and is not done
   bool ended = false;           // the schedule has no more; the current step is the wait at its end
-  int64_t steps = 0;            // taken so far: the current one has index steps - 1
   int64_t meetings = 0;         // come to so far
   bool arrived = false;         // at one that was not waited for
-  int sends = 0;                // outstanding
   std::map<int64_t, int> open;  // sends outstanding and receives not matched, by round
-  plan::LargeReceives standing_back;
-  std::list<Receive> receives;              // not waited for
-  std::optional<Step> access;               // of the file, begun and not waited for
-  bool accessed = false;                    // it was carried out
+  std::list<Receive> receives;  // not waited for
+  std::optional<Step> access;   // of the file, begun and not waited for
+  bool accessed = false;        // it was carried out
   std::map<std::byte*, std::byte*> direct;  // begin -> end of what outstanding receives may write
 };
 
@@ -85,13 +106,12 @@ class Run {
         completion_(options.completion),
         tally_(tally),
         nodes_(options.nodes) {
-    // From which size on receives stand back: here every one, there only what is large.
-    constexpr int64_t kFrom[] = {1, 40, plan::kLargeBytes};
-    const int64_t from = kFrom[random_.below(3)];
+    // Here every receive stands back and one packed message is under way, there only what is large.
+    constexpr int64_t kLarge[] = {1, 40, plan::Pace{}.large};
+    constexpr int64_t kMostPacked[] = {1, 100, plan::Pace{}.most_packed};
+    const plan::Pace pace{kLarge[random_.below(3)], kMostPacked[random_.below(3)]};
     for (size_t r = 0; r < schedules.size(); ++r) {
-      ranks_.push_back({.schedule = schedules[r],
-                        .buffers = buffers[r],
-                        .standing_back = plan::LargeReceives(from)});
+      ranks_.emplace_back(*schedules[r], *buffers[r], pace);
       runnable_.push_back(int(r));
     }
     // Of 64 turns, how many the rank that moved last keeps: from fair turns to runs until blocked.
@@ -119,14 +139,12 @@ class Run {
   // Takes the next step unless one is pending, and does it or leaves the rank waiting.
   Status advance(int r, Rank& rank) {
     if (!rank.pending) {
-      rank.ended = !rank.schedule->next(rank.step);
+      const int64_t before = rank.schedule->asked();
+      rank.ended = !rank.paced.next(rank.step);
       if (rank.ended) rank.step = Step{.kind = Step::Kind::wait, .round = INT64_MAX};
       rank.pending = true;
-      ++rank.steps;
-      tally_.steps += !rank.ended;
+      tally_.steps += rank.schedule->asked() - before - rank.ended;
     }
-    if (rank.standing_back.due_before(rank.step))
-      if (auto done = post_rest(r, rank); !done) return done;
     switch (rank.step.kind) {
       case Step::Kind::send:
         return send(r, rank);
@@ -142,7 +160,7 @@ class Run {
         return meet(r, rank);
       case Step::Kind::node_arrive:
         if (std::exchange(rank.arrived, true))
-          return fail(EPROTO, "rank {} arrives at step {} where it is already", r, rank.steps - 1);
+          return fail(EPROTO, "rank {} arrives at step {} where it is already", r, rank.place());
         return arrive(r, rank);
       case Step::Kind::node_tell:
         rank.buffers->tell_node(rank.step.cell, rank.step.number);
@@ -151,7 +169,7 @@ class Run {
         *rank.step.sum = rank.buffers->node_sum(rank.step.cell);
         return {};
       case Step::Kind::receive:
-        return rank.standing_back.hold(rank.step) ? Status{} : receive(r, rank, rank.step);
+        return receive(r, rank, rank.step);
       case Step::Kind::copy:
         return copy(r, rank);
       case Step::Kind::round:
@@ -168,7 +186,7 @@ class Run {
   Status start_file_access(int r, Rank& rank) {
     if (rank.access)
       return fail(EPROTO, "rank {} accesses the file at step {} while it does so already", r,
-                  rank.steps - 1);
+                  rank.place());
     rank.access = rank.step;
     rank.accessed = false;
     if (random_.below(2) == 0) access_file(rank);
@@ -192,15 +210,15 @@ class Run {
   }
 
   Status send(int r, Rank& rank) {
-    const int peer = rank.step.peer, window = rank.schedule->max_outstanding();
+    const int peer = rank.step.peer;
     if (auto fine = check(r, rank, rank.step, rank.step.from, true); !fine) return fine;
-    if (window > 0 && rank.sends >= window) {
-      if (!rank.standing_back.empty()) return post_rest(r, rank);  // and the send is tried again
-      rank.state = State::waits_to_send;
+    if (!rank.paced.may_send(to_pack(rank))) {
+      rank.pending = !rank.paced.put_off(rank.step);
+      if (rank.pending) rank.state = State::waits_to_send;
       return {};
     }
     rank.pending = false;
-    Send issued{rank.step.round, rank.steps - 1, rank.step.from, false, {}};
+    Send issued{rank.step.round, rank.place(), rank.step.from, to_pack(rank), false, {}};
     issued.eager = completion_ == Completion::eager ||
                    (completion_ == Completion::either && random_.below(2) == 0);
     if (issued.eager) {
@@ -208,7 +226,8 @@ class Run {
       if (!bytes) return tl::unexpected(bytes.error());
       issued.payload = std::move(*bytes);
     } else {
-      tally_.most_outstanding = std::max(tally_.most_outstanding, ++rank.sends);
+      rank.paced.sent(issued.packed);
+      tally_.most_outstanding = std::max(tally_.most_outstanding, rank.paced.sends());
       ++rank.open[issued.round];
     }
     Queue& queue = queues_[key(r, peer)];
@@ -221,17 +240,17 @@ class Run {
     return match(r, issued, peer, *first);
   }
 
-  Status post_rest(int r, Rank& rank) {
-    while (!rank.standing_back.empty())
-      if (auto done = receive(r, rank, rank.standing_back.take()); !done) return done;
-    return {};
+  // Bytes of the rank's step, a send, that a real executor would have to pack.
+  static int64_t to_pack(Rank& rank) {
+    const Slice& from = rank.step.from;
+    return from.size == 0 || rank.buffers->contiguous(from) ? 0 : from.size;
   }
 
   Status receive(int r, Rank& rank, const Step& step) {
     const Slice& to = step.to;
     const int peer = step.peer;
     if (auto fine = check(r, rank, step, to, true); !fine) return fine;
-    Receive posted{peer, step.round, rank.steps - 1, to, rank.buffers->order_free(to), nullptr};
+    Receive posted{peer, step.round, rank.place(), to, rank.buffers->order_free(to), nullptr};
     if (posted.order_free && to.size > 0) posted.direct = rank.buffers->contiguous(to);
     if (posted.direct) {
       if (auto fine = reserve(r, rank, posted); !fine) return fine;
@@ -261,7 +280,7 @@ class Run {
       auto bytes = read(source, from, send.from);
       if (!bytes) return tl::unexpected(bytes.error());
       receive.payload = std::move(*bytes);
-      --from.sends;
+      from.paced.send_done(send.packed);
       close(from, send.round);
     }
     ++tally_.messages;
@@ -311,11 +330,11 @@ class Run {
     if (auto fine = check(r, rank, rank.step, from, false); !fine) return fine;
     if (from.size != to.size)
       return fail(EMSGSIZE, "rank {} copies {} bytes to {} at step {}", r, from.size, to.size,
-                  rank.steps - 1);
+                  rank.place());
     const std::byte* source = rank.buffers->contiguous(from);
     const std::byte* target = rank.buffers->contiguous(to);
     if (source && target && source < target + to.size && target < source + from.size)
-      return fail(EINVAL, "rank {} copies between overlapping bytes at step {}", r, rank.steps - 1);
+      return fail(EINVAL, "rank {} copies between overlapping bytes at step {}", r, rank.place());
     const auto bytes = read(r, rank, from);
     if (!bytes) return tl::unexpected(bytes.error());
     rank.buffers->scatter(to, bytes->data());
@@ -325,7 +344,7 @@ class Run {
   // The message of a rank that goes on while it may not.
   Status outstanding(int r, const Rank& rank, std::string_view what) const {
     return fail(EPROTO, "rank {} {} at step {} with {} sends and {} receives outstanding", r, what,
-                rank.steps - 1, rank.sends, rank.receives.size());
+                rank.place(), rank.paced.sends(), rank.receives.size());
   }
 
   /// True if messages of rounds before `round` are not waited for.
@@ -353,7 +372,7 @@ class Run {
   Status arrive(int r, Rank& rank) {
     if (size_t(r) >= nodes_.size())
       return fail(EINVAL, "rank {} meets its node at step {}, but no nodes were given", r,
-                  rank.steps - 1);
+                  rank.place());
     const int node = nodes_[size_t(r)];
     Meeting& meeting = meetings_[node];
     ++rank.meetings;
@@ -371,9 +390,9 @@ class Run {
   Status check(int r, const Rank& rank, const Step& step, const Slice& slice, bool has_peer) const {
     if (has_peer && (step.peer < 0 || size_t(step.peer) >= ranks_.size()))
       return fail(EINVAL, "rank {} names peer {} of {} ranks at step {}", r, step.peer,
-                  ranks_.size(), rank.steps - 1);
+                  ranks_.size(), rank.place());
     if (slice.size < 0)
-      return fail(EINVAL, "rank {} moves {} bytes at step {}", r, slice.size, rank.steps - 1);
+      return fail(EINVAL, "rank {} moves {} bytes at step {}", r, slice.size, rank.place());
     return {};
   }
 
@@ -415,7 +434,7 @@ class Run {
   void wake(int r) {
     Rank& rank = ranks_[size_t(r)];
     const bool may_go =
-        (rank.state == State::waits_to_send && rank.sends < rank.schedule->max_outstanding()) ||
+        (rank.state == State::waits_to_send && rank.paced.may_send(to_pack(rank))) ||
         (rank.state == State::waits && may_pass(rank, rank.step.round));
     if (!may_go) return;
     rank.state = State::running;
@@ -441,12 +460,12 @@ class Run {
     const Rank& rank = ranks_[size_t(r)];
     if (rank.state == State::waits_to_send)
       return fmt::format("rank {} at step {} waits to send to {} with {} sends outstanding", r,
-                         rank.steps - 1, rank.step.peer, rank.sends);
+                         rank.place(), rank.step.peer, rank.paced.sends());
     if (rank.state == State::waits_for_node)
-      return fmt::format("rank {} at step {} waits for its node", r, rank.steps - 1);
+      return fmt::format("rank {} at step {} waits for its node", r, rank.place());
     std::string text =
         fmt::format("rank {} at {} waits for", r,
-                    rank.ended ? std::string("its end") : fmt::format("step {}", rank.steps - 1));
+                    rank.ended ? std::string("its end") : fmt::format("step {}", rank.place()));
     const auto unmatched = [](const Receive& each) { return !each.matched; };
     const auto first = std::find_if(rank.receives.begin(), rank.receives.end(), unmatched);
     if (first != rank.receives.end())
@@ -458,7 +477,8 @@ class Run {
       if (found == queues_.end()) continue;
       for (size_t i = found->second.taken; i < found->second.sends.size(); ++i)
         if (const Send& send = found->second.sends[i]; !send.eager)
-          return text + fmt::format(" {} sends, one to {} (step {})", rank.sends, peer, send.step);
+          return text +
+                 fmt::format(" {} sends, one to {} (step {})", rank.paced.sends(), peer, send.step);
     }
     return text + " nothing";
   }
