@@ -31,7 +31,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "preload": frozenset(
         {
             *("mpi", "collectives", "mpiio", "plan", "machine", "topology"),
-            *("placement", "report", "trace", "gasfs", "base"),
+            *("placement", "report", "trace", "gasfs", "numaio", "base"),
         }
     ),
     "recorder": frozenset({"mpi", "preload", "record", "machine", "placement", "base"}),

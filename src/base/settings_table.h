@@ -117,6 +117,15 @@ inline constexpr Setting kSettings[] = {
      "on lets the ranks of a node put their bytes straight into its aggregators' buffers, in "
      "memory "
      "that they have in common; off sends messages."},
+    {"io.split", "HAICHI_IO_SPLIT", "", Setting::Kind::choice, "off", "on|always|off",
+     "on splits large reads of any program's own calls over threads, by the NUMA nodes of their "
+     "pages; always does so even where it was no faster before. `haichi run` takes programs "
+     "without MPI then, too."},
+    {"io.split_from", "HAICHI_IO_SPLIT_FROM", "", Setting::Kind::bytes, "8M", "",
+     "Smallest read that io.split splits, at least 16 KiB; from 256 KiB on those are that come "
+     "right behind another one."},
+    {"io.split_threads", "HAICHI_IO_SPLIT_THREADS", "", Setting::Kind::integer, "0", "",
+     "Most threads of io.split, the caller among them; 0 is as many as pay, 1 splits nothing."},
     {"io.stripe_unit", "HAICHI_IO_STRIPE_UNIT", "striping_unit", Setting::Kind::bytes_or_none, "0",
      "",
      "Stripe size of the file in bytes; file domains then end at stripe borders. 0 is not "

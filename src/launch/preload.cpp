@@ -52,22 +52,27 @@ bool is_sanitizer(std::string_view entry) {
   return false;
 }
 
-Result<std::string> find(std::string_view kind, const char* called, Abi abi,
-                         const std::string& bin) {
-  const std::string path = fmt::format("{}/../lib/{}", bin, file_of(kind, abi));
+constexpr std::string_view kPosix = "libhaichi-posix.so";
+
+/// A file of ../lib that can be preloaded; `missing` says what is not there if it isn't.
+Result<std::string> find_object(const std::string& file, const std::string& bin,
+                                const std::string& missing) {
+  const std::string path = fmt::format("{}/../lib/{}", bin, file);
   char real[4096];
   if (!realpath(path.c_str(), real) || access(real, R_OK) != 0)
-    return fail(ELIBACC,
-                "no {} for {}: {} is not there; `./haichi build` makes it where the MPI's "
-                "compiler wrapper is installed",
-                called, abi_name(abi), path);
-  const std::string shim(real);
-  if (shim.find_first_of(kSeparators) != shim.npos)
+    return fail(ELIBACC, "{}: {} is not there; `./haichi build` makes it", missing, path);
+  const std::string found(real);
+  if (found.find_first_of(kSeparators) != found.npos)
     return fail(EINVAL,
                 "{}: LD_PRELOAD takes no path with a blank or a colon; install haichi "
                 "elsewhere",
-                shim);
-  return shim;
+                found);
+  return found;
+}
+
+Result<std::string> find(std::string_view kind, const char* called, Abi abi,
+                         const std::string& bin) {
+  return find_object(file_of(kind, abi), bin, fmt::format("no {} for {}", called, abi_name(abi)));
 }
 
 }  // namespace
@@ -78,6 +83,10 @@ Result<std::string> find_shim(Abi abi, const std::string& bin) {
 
 Result<std::string> find_recorder(Abi abi, const std::string& bin) {
   return find(kRecorder, "recorder", abi, bin);
+}
+
+Result<std::string> find_posix(const std::string& bin) {
+  return find_object(std::string(kPosix), bin, "nothing that splits reads");
 }
 
 bool is_of_this_build(const std::string& object) {
@@ -93,7 +102,9 @@ std::string without_shims(std::string_view before) {
 
 std::string with_shims(std::string_view before, const std::vector<std::string>& shims) {
   auto entries = split(before);
-  std::erase_if(entries, is_shim);
+  std::erase_if(entries, [&](std::string_view entry) {
+    return is_shim(entry) || std::find(shims.begin(), shims.end(), entry) != shims.end();
+  });
   size_t place = 0;
   for (size_t i = 0; i < entries.size(); ++i)
     if (is_sanitizer(entries[i])) place = i + 1;

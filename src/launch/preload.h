@@ -16,6 +16,8 @@ namespace haichi::launch {
 Result<std::string> find_shim(Abi abi, const std::string& bin);
 /// The same, of the recorder: libhaichi-record-<abi>.so.
 Result<std::string> find_recorder(Abi abi, const std::string& bin);
+/// The same, of what stands in front of functions of the C library: libhaichi-posix.so.
+Result<std::string> find_posix(const std::string& bin);
 /// Whether a shim or recorder is of the same build as this program (cmake/BuildMark.cmake).
 bool is_of_this_build(const std::string& object);
 

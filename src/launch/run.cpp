@@ -98,15 +98,30 @@ std::string record_name(const std::string& program) {
   return fmt::format("haichi-record-{}-%j.jsonl", program.substr(program.rfind('/') + 1));
 }
 
+/// What stands under the program beside MPI's functions.
+struct Beneath {
+  bool records = false;
+  bool splits_reads = false;
+};
+
 int start_with_shim(const std::string& path, std::optional<Abi> forced, const Job& job,
-                    bool records, Invocation& invocation) {
+                    Beneath beneath, Invocation& invocation) {
   Environment& environment = invocation.environment;
   const auto choice = choose_abi(path, forced, job, environment, Loader(environment));
-  if (!choice) return refuse(code_of_choice(choice.error()), choice.error().text);
-  const auto shims = preloads(choice->abi, records, job.rank, invocation.bin);
+  // Any program reads.
+  const bool plain = !choice && choice.error().code == EINVAL && beneath.splits_reads && !forced;
+  if (!choice && !plain) return refuse(code_of_choice(choice.error()), choice.error().text);
+  auto shims = plain ? Result<std::vector<std::string>>(std::vector<std::string>{})
+                     : preloads(choice->abi, beneath.records, job.rank, invocation.bin);
   if (!shims) return refuse(kUnavailable, shims.error().text);
+  if (beneath.splits_reads) {
+    const auto posix = find_posix(invocation.bin);
+    if (!posix) return refuse(kUnavailable, posix.error().text);
+    shims->push_back(*posix);
+  }
   environment.set("LD_PRELOAD", with_shims(environment.get_or("LD_PRELOAD", ""), *shims));
-  log(LogLevel::info, "{}: MPI is {} ({}); LD_PRELOAD={}", path, abi_name(choice->abi), choice->why,
+  log(LogLevel::info, "{}: {}; LD_PRELOAD={}", path,
+      plain ? "no MPI program" : fmt::format("MPI is {} ({})", abi_name(choice->abi), choice->why),
       *environment.get("LD_PRELOAD"));
   if (drops_preload(path))
     log(LogLevel::warn, "{} is set-user-id or set-group-id: the loader ignores LD_PRELOAD there",
@@ -149,8 +164,9 @@ int run_command(Invocation invocation) {
   const auto settings = apply_settings(job, options.assignments, invocation.environment);
   if (!settings) return refuse(kConfig, settings.error().text);
   if (settings->flag("disable")) return start_plain(*path, invocation);
-  const bool records = !settings->text("record.file").empty();
-  return start_with_shim(*path, abi_from_name(options.mpi), job, records, invocation);
+  const Beneath beneath{!settings->text("record.file").empty(),
+                        settings->text("io.split") != "off"};
+  return start_with_shim(*path, abi_from_name(options.mpi), job, beneath, invocation);
 }
 
 }  // namespace haichi::launch

@@ -32,7 +32,7 @@ constexpr size_t kTrialKinds = 16, kTrialSizes = 26;  // of less than 32 MiB
 constexpr size_t kMostCrews = 16;                     // of different sets of processors
 
 std::atomic<int> most_threads = 0;
-std::atomic<bool> always = false;
+std::atomic<bool> always = false, holds_signals = true;
 std::atomic<int64_t> cold_bytes = Options{}.cold_bytes, hot_bytes = Options{}.hot_bytes;
 
 thread_local How last_how;
@@ -111,12 +111,16 @@ struct Turn::Crew {
 
 struct Turn::Signals {
   sigset_t before;
+  bool held = holds_signals.load();
   Signals() {
+    if (!held) return;
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
   }
-  ~Signals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  ~Signals() {
+    if (held) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
 };
 
 // Never destroyed: the threads use it up to the end of the process.
@@ -176,6 +180,8 @@ void set_options(const Options& options) {
   hot_bytes.store(options.hot_bytes);
   always.store(options.always);
 }
+
+void leave_signals_to_callers() { holds_signals.store(false); }
 
 How& last() { return last_how; }
 

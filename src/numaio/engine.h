@@ -24,6 +24,9 @@ struct Options {
   bool always = false;  ///< also where earlier calls were no faster split
 };
 
+/// From now on whoever asks for a transfer holds signals back by itself.
+void leave_signals_to_callers();
+
 /// How a transfer was carried out.
 struct How {
   int threads = 1;

@@ -84,7 +84,11 @@ Pool::Worker* Pool::worker(int node, int number) {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setaffinity_np(&attributes, bytes, set);
   pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   const bool started = pthread_create(&thread, &attributes, work, made.get()) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   CPU_FREE(set);
   if (!started) return nullptr;

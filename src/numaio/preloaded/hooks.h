@@ -1,0 +1,93 @@
+// What is done with a preloaded program's large reads: they are split over threads by libhaichi-io,
+// which is loaded at the first one. Everything else, and every read that can't be split with the
+// plain call's results, is left alone (docs/guide/numaio.md, "Under a program").
+//
+// Each on_NAME gives what the program shall see, or nothing where the real function is to be
+// called. A small read costs a look at its size.
+#pragma once
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "numaio/preloaded/handlers.h"
+#include "numaio/preloaded/splitter.h"
+
+namespace haichi::numaio::preloaded {
+
+std::optional<ssize_t> read_at_position(int fd, void* data, size_t size);
+std::optional<ssize_t> read_at(int fd, void* data, size_t size, off_t offset);
+/// At the position where there is no offset.
+std::optional<ssize_t> read_parts(int fd, const iovec* parts, int count,
+                                  std::optional<off_t> offset);
+std::optional<size_t> read_stream(void* data, size_t size, size_t count, FILE* stream);
+
+inline std::optional<ssize_t> on_read(int fd, void* data, size_t size) {
+  if (is_small(size)) return {};
+  return read_at_position(fd, data, size);
+}
+
+inline std::optional<ssize_t> on_pread(int fd, void* data, size_t size, off_t offset) {
+  if (is_small(size)) return {};
+  return read_at(fd, data, size, offset);
+}
+
+/// The largest part decides: to look at all of some thousand small ones would cost too much.
+inline bool has_large(const iovec* parts, int count) {
+  constexpr int kLooks = 8;
+  for (int i = 0; i < count && i < kLooks; ++i)
+    if (!is_small(parts[i].iov_len)) return true;
+  return false;
+}
+
+inline std::optional<ssize_t> on_readv(int fd, const iovec* parts, int count) {
+  if (!has_large(parts, count)) return {};
+  return read_parts(fd, parts, count, {});
+}
+
+inline std::optional<ssize_t> on_preadv(int fd, const iovec* parts, int count, off_t offset) {
+  if (!has_large(parts, count)) return {};
+  return read_parts(fd, parts, count, offset);
+}
+
+inline std::optional<ssize_t> on_preadv2(int fd, const iovec* parts, int count, off_t offset,
+                                         int flags) {
+  if (flags != 0) return {};
+  return offset == -1 ? on_readv(fd, parts, count) : on_preadv(fd, parts, count, offset);
+}
+
+inline std::optional<size_t> on_fread(void* data, size_t size, size_t count, FILE* stream) {
+  size_t bytes;
+  if (__builtin_mul_overflow(size, count, &bytes) || is_small(bytes)) return {};
+  return read_stream(data, size, count, stream);
+}
+
+inline std::optional<int> on_sigaction(int number, const struct sigaction* action,
+                                       struct sigaction*) {
+  if (!action || !is_handler(action->sa_handler)) return {};
+  if (action->sa_flags & SA_NODEFER)
+    note_unblocked_handler(number, (action->sa_flags & int(SA_RESETHAND)) != 0);
+  else
+    note_handler(number);
+  return {};
+}
+
+inline std::optional<sighandler_t> on_signal(int number, sighandler_t handler) {
+  if (is_handler(handler)) note_handler(number);
+  return {};
+}
+
+/// System V's signal(3) does not block the signal while its handler runs.
+inline std::optional<sighandler_t> on_sysv_signal(int number, sighandler_t handler) {
+  if (is_handler(handler)) note_unblocked_handler(number, true);
+  return {};
+}
+
+/// This thread's descriptors are no longer those of the threads that would read.
+std::optional<int> on_unshare(int flags);
+
+}  // namespace haichi::numaio::preloaded
