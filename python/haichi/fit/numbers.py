@@ -7,19 +7,24 @@ what a long one's bytes take. What the samples do not tell is left out, with a r
 
 from __future__ import annotations
 
+import re
+import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from haichi.fit.curves import LOCAL, NETWORK, PING_PONG, Fitted
-from haichi.fit.gather import Curve, Estimate, Gathered
+from haichi.fit.gather import Curve, Estimate, Gathered, Job
 from haichi.fit.loggp import ISEND, RECV
 from haichi.fit.model import Number, NumberName, Place, ReadWrite, StorageCosts
 
 IRECV = "call-irecv"
+SEARCH = "queue-search"
 NANO = 1e9
 # How much dearer the next protocol's line must be where it begins: a smaller step is as likely a
 # cache as a rendezvous.
 STEP = 1.1
+FEWEST_QUEUES = 3  # lengths, for a slope
 UNSEEN_NETWORK: tuple[NumberName, ...] = ("link_gbs", "hop_ns")
 MEASURED_STORAGE: tuple[NumberName, ...] = ("client_gbs", "request_us")
 UNSEEN_STORAGE: tuple[NumberName, ...] = (
@@ -58,6 +63,7 @@ def numbers(found: Gathered, fitted: dict[Place, Fitted], storage: StorageCosts 
     _copy(result, local)
     _ports(result, network)
     _eager(result, [each for each in (network, local) if each])
+    _search(result, found)
     _storage(result, storage)
     for name in UNSEEN_NETWORK:
         _lack(result, name, "switches and hops are not told apart by any measurement")
@@ -194,6 +200,43 @@ def _eager(result: Numbers, curves: Iterable[Fitted]) -> None:
     _lack(
         result, "eager_bytes", f"{PING_PONG} shows no size from which it is {STEP:g} times dearer"
     )
+
+
+def _search(result: Numbers, found: Gathered) -> None:
+    """By how much a message takes longer for each receive that is posted before its own: the middle
+    one of the slopes between any two numbers of receives, which a disturbed one does not move."""
+    name: NumberName = "search_ns"
+    receives = _queues(found)
+    if len(receives) < FEWEST_QUEUES:
+        _lack(result, name, f"no samples of {SEARCH} with {FEWEST_QUEUES} numbers of receives")
+        return
+    slopes = []
+    for least, most in combinations(sorted(receives), 2):
+        one, other, more = receives[least], receives[most], (most - least) / NANO
+        slopes.append(
+            (
+                (other.value - one.value) / more,
+                (other.low - one.high) / more,
+                (other.high - one.low) / more,
+            )
+        )
+    # Of an even number the lower one: half of them may hang on one number of receives.
+    value, low, high = (max(statistics.median_low(each), 0.0) for each in zip(*slopes, strict=True))
+    said = receives[max(receives)].said()
+    told = f"{SEARCH}, behind {min(receives)} to {max(receives)} receives: {said}"
+    # Where it cannot be told from none, there is no list to speak of.
+    less = "" if low > 0 else f"; {value:.3g} ns, no more than the times are apart"
+    result.made[name] = Number(value=value if low > 0 else 0, low=low, high=high, from_=told + less)
+
+
+def _queues(found: Gathered) -> dict[int, Estimate]:
+    """By how many receives were posted, a message of the smallest job that has several."""
+    jobs: dict[Job, dict[int, Estimate]] = {}
+    for (name, job), curve in found.jobs.items():
+        if length := re.fullmatch(f"{SEARCH}-([0-9]+)", name):
+            jobs.setdefault(job, {}).update({int(length[1]): each for each in curve.values()})
+    whole = [job for job, lengths in jobs.items() if len(lengths) >= FEWEST_QUEUES]
+    return jobs[min(whole)] if whole else {}
 
 
 def _storage(result: Numbers, storage: StorageCosts | None) -> None:

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from haichi.cli import app
 from haichi.schema import schema_file
-from known import POWERS, LogGP, Noise, Piece, curve, hockney, launch, write
+from known import POWERS, LogGP, Noise, Piece, curve, hockney, launch, point, write
 from typer.testing import CliRunner
 
 LOCAL = (Piece(4096, 0.6e-6, 0.2e-9), Piece(1 << 26, 2.4e-6, 0.1e-9))
@@ -396,6 +396,30 @@ def test_collectives_of_more_ranks_than_cores_are_labelled(tmp_path: Path) -> No
     (made,) = profile_of(tmp_path, str(both))["collectives"]
     assert made["seconds"] == [pytest.approx(9e-6)]
     assert "oversubscribed" not in made
+
+
+def test_looking_through_a_queue_is_a_slope_over_its_length(tmp_path: Path) -> None:
+    queues = [0, 64, 256, 1024]
+    ping_pong = curve("ping-pong", "numa", POWERS, hockney(LOCAL))
+
+    def made_of(*times: float) -> dict[str, Any]:
+        known = [
+            point(f"queue-search-{queue}", "all", 0, time)
+            for queue, time in zip(queues, times, strict=True)
+        ]
+        file = write(tmp_path / "s.jsonl", launch(ranks=3), *ping_pong, *known)
+        return profile_of(tmp_path, str(file))["numbers"]["search_ns"]
+
+    made = made_of(*(1e-6 + 7e-9 * queue for queue in queues))
+    assert made["value"] == pytest.approx(7)
+    assert made["low"] < 7 < made["high"]
+    assert "queue-search, behind 0 to 1024 receives: 100 samples of 1 launch" in made["from"]
+    # One that was disturbed does not move it much.
+    assert made_of(1e-6, 1.5e-6, 2.8e-6, 1e-3)["value"] < 8
+    # A list for each sender, or a table: what is left is less than the points are known to.
+    flat = made_of(1e-6, 1.001e-6, 0.999e-6, 1.0005e-6)
+    assert (flat["value"], flat["low"]) == (0, 0)
+    assert flat["high"] > 0
 
 
 def test_a_curve_says_how_many_launches_it_rests_on(tmp_path: Path) -> None:

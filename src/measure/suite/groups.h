@@ -9,6 +9,7 @@
 namespace haichi::measure {
 
 std::vector<Measurement> point_to_point();
+std::vector<Measurement> queue_search();
 std::vector<Measurement> calls();
 std::vector<Measurement> completion();
 std::vector<Measurement> datatypes();
