@@ -9,6 +9,7 @@
 namespace haichi::mpi {
 
 // Exit codes of sysexits.h.
+inline constexpr int kNoMessagesExit = 69;   // EX_UNAVAILABLE
 inline constexpr int kOutOfMemoryExit = 71;  // EX_OSERR
 inline constexpr int kBadInputExit = 78;     // EX_CONFIG
 

@@ -66,12 +66,14 @@ Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
   return request;
 }
 
-std::string mode_refusal(MPI_File file, const FileState& state, mpiio::Direction direction) {
+Result<std::string> mode_refusal(MPI_File file, const FileState& state,
+                                 mpiio::Direction direction) {
   std::string why = state.common_refusal(direction);
+  if (!why.empty()) return why;
   int atomic = 0;
-  if (why.empty() && (real().File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic))
-    why = "the file is in atomic mode";
-  return why;
+  if (real().File_get_atomicity(file, &atomic) != MPI_SUCCESS)
+    return fail(EIO, "the MPI library does not tell the file's mode");
+  return atomic ? "the file is in atomic mode" : "";
 }
 
 void move_pointer(FileState& state, const Request& request, int64_t bytes) {

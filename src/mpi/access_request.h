@@ -59,8 +59,9 @@ Request request_of(MPI_File file, FileState& state, const CollectiveCall& call,
 inline constexpr std::string_view kNoDescriptor = "this rank cannot open the file itself";
 
 /// Why accesses in this direction are the library's, or empty: modes and data representation, which
-/// are the same on all ranks by the rules of MPI, so that nobody has to be asked.
-std::string mode_refusal(MPI_File file, const FileState& state, mpiio::Direction direction);
+/// are the same on all ranks by the rules of MPI, so that nobody has to be asked. Fails if the MPI
+/// library does not tell, which may be so on this rank alone.
+Result<std::string> mode_refusal(MPI_File file, const FileState& state, mpiio::Direction direction);
 
 /// Moves the individual pointer behind the first `bytes` bytes of the access.
 void move_pointer(FileState& state, const Request& request, int64_t bytes);

@@ -40,6 +40,13 @@ std::vector<Letter> own_descriptions(const FileState& state, const mpiio::TwoPha
   return letters;
 }
 
+/// `both` is a schedule and its buffers: what the ranks tell each other.
+template <class Messages>
+Status talk(FileState& state, int tag, Messages& both) {
+  Executor executor(state.comm, tag, nullptr, nullptr, state.waiting());
+  return executor.run_or_abort(both, both, fmt::format("agreeing on {}", state.path));
+}
+
 /// Exchanges letters whose sizes the receivers do not know: `from` lists who writes to this rank.
 /// Sizes go first, then the letters; the result is in the order of `from`.
 Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
@@ -55,20 +62,14 @@ Result<std::vector<std::vector<std::byte>>> exchange_letters(FileState& state,
     const auto raw = std::as_bytes(std::span(&bytes, 1));
     sizes.send_to(letter.peer, {raw.begin(), raw.end()});
   }
-  if (auto done =
-          Executor(state.comm, kSizeTag, nullptr, nullptr, state.waiting()).run(sizes, sizes);
-      !done)
-    return tl::unexpected(done.error());
+  if (auto done = talk(state, kSizeTag, sizes); !done) return tl::unexpected(done.error());
   for (size_t i = 0; i < from.size(); ++i) {
     int64_t bytes;
     memcpy(&bytes, received[i]->data(), sizeof bytes);
     received[i] = &bodies.receive_from(from[i], size_t(bytes));
   }
   for (Letter& letter : letters) bodies.send_to(letter.peer, std::move(letter.data));
-  if (auto done =
-          Executor(state.comm, kAccessTag, nullptr, nullptr, state.waiting()).run(bodies, bodies);
-      !done)
-    return tl::unexpected(done.error());
+  if (auto done = talk(state, kAccessTag, bodies); !done) return tl::unexpected(done.error());
   std::vector<std::vector<std::byte>> result;
   for (std::vector<std::byte>* body : received) result.push_back(std::move(*body));
   return result;
@@ -114,10 +115,7 @@ Result<Agreement> agree_by_nodes(FileState& state, const Announcement& own) {
   agreed.by_nodes = std::make_unique<mpiio::NodeAgreement>(state.placement, state.rank, own,
                                                            state.options.aggregators().ranks);
   mpiio::NodeAgreement& talks = *agreed.by_nodes;
-  if (auto done =
-          Executor(state.comm, kNodeTag, nullptr, nullptr, state.waiting()).run(talks, talks);
-      !done)
-    return tl::unexpected(done.error());
+  if (auto done = talk(state, kNodeTag, talks); !done) return tl::unexpected(done.error());
   take_total(agreed, talks.total());
   return agreed;
 }

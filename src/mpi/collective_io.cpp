@@ -1,7 +1,11 @@
 #include "mpi/collective_io.h"
 
+#include <new>
+
 #include "base/clock.h"
+#include "base/log.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/access_summary.h"
 #include "mpi/call_trace.h"
 #include "mpi/compat/library_file_io.h"
@@ -150,9 +154,10 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   const bool unasked = asleep || refused.goes_on();
   if (unasked) state.group->pace.slept();
   if (unasked && !alone) return {};
-  if (std::string why = mode_refusal(file, state, call.direction); !why.empty()) {
-    state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, why));
-    record_left(state, call.name, std::move(why));
+  Result<std::string> mode = mode_refusal(file, state, call.direction);
+  if (mode && !mode->empty()) {
+    state.runtime.note(fmt::format("{}: {} passed through: {}", state.path, call.name, *mode));
+    record_left(state, call.name, *std::move(mode));
     // Until the mode is another one (forget_refusals).
     refused.longer();
     return {};
@@ -160,7 +165,8 @@ CollectiveOutcome run_or_leave(MPI_File file, FileState& state, const Collective
   if (alone) return access_unasked(file, state, call);
   report::CallRecord record = begin_record(state, call.name);
   const int64_t begin_ns = now_ns();
-  Request request = request_of(file, state, call, state.options.refusal(call.direction));
+  Request request = request_of(file, state, call,
+                               mode ? state.options.refusal(call.direction) : mode.error().text);
   CallTrace trace(state, record);
   const auto summary = summarize(state, request, call.direction);
   trace.add(trace::Phase::agree, 0, begin_ns, now_ns(), 0);
@@ -193,7 +199,9 @@ void come_to_access(FileState& state, Direction direction) {
   if (direction == Direction::write) state.note_writer();
 }
 
-CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) {
+// Out of memory: the other ranks wait for this one's part in agreeing or for its messages, so the
+// job ends, with a word, instead of hanging.
+CollectiveOutcome run_collective(MPI_File file, FileState& state, const CollectiveCall& call) try {
   if (state.observes()) return {};
   const CollectiveOutcome outcome = [&] {
     const Turn turn = state.take_turn();
@@ -201,6 +209,11 @@ CollectiveOutcome run_collective(MPI_File file, FileState& state, const Collecti
   }();
   if (!outcome.taken && !call.offset) state.pointer.hand_over(file);
   return outcome;
+} catch (const std::bad_alloc&) {
+  log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
+      call.name);
+  abort_job(kOutOfMemoryExit);
+  return {.taken = true, .error = MPI_ERR_NO_MEM, .bytes = 0};
 }
 
 }  // namespace haichi::mpi

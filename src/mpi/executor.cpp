@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "generated/real.h"
+#include "mpi/abort_job.h"
 #include "mpi/backoff.h"
 #include "mpi/compat/handles.h"
 
@@ -252,6 +254,15 @@ Status Executor::run(plan::Schedule& schedule, plan::Buffers& buffers) {
   if (done) done = wait(INT64_MAX);
   if (!done) abandon();
   if (done && truncated_) return fail(EMSGSIZE, "a message was longer than what its receiver gave");
+  return done;
+}
+
+Status Executor::run_or_abort(plan::Schedule& schedule, plan::Buffers& buffers,
+                              std::string_view what) {
+  Status done = run(schedule, buffers);
+  if (done || done.error().code == EMSGSIZE) return done;
+  log(LogLevel::error, "{} in the middle of {}; the job ends", done.error().text, what);
+  abort_job(kNoMessagesExit);
   return done;
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -76,6 +77,10 @@ class Executor {
   /// With EMSGSIZE if a message was longer than what its receiver gave: then all steps were
   /// carried out, since other ranks wait for what they send.
   Status run(plan::Schedule& schedule, plan::Buffers& buffers);
+  /// The same where the other ranks would wait for this one's messages for ever, and nobody else
+  /// tells them: if the MPI library refuses one, the job ends, with a word that says `what` was
+  /// done.
+  Status run_or_abort(plan::Schedule& schedule, plan::Buffers& buffers, std::string_view what);
 
   /// Issues all messages of a schedule that has nothing else but a wait at its end, which is left
   /// to the caller: `requests` are the messages', in the order of their issue. Returns an MPI error

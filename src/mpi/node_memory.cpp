@@ -48,6 +48,7 @@ constexpr size_t kPage = 4096;
 constexpr size_t kZeros = 16 << 10;  // written at once
 constexpr size_t kMostKept = 64 << 20;
 constexpr int kTag = 3;  // on the file's own communicator
+constexpr std::string_view kWhat = "sharing memory on a node";
 // A sleeping rank looks after the MPI library's messages in between.
 constexpr timespec kNap = {0, 300'000};
 
@@ -177,7 +178,7 @@ class NodeMemory::Talks {
       for (const int peer : members_.subspan(1)) messages.send_to(peer, bytes_of(value));
     else
       received = &messages.receive_from(members_[0], sizeof value);
-    const Status done = executor_.run(messages, messages);
+    const Status done = executor_.run_or_abort(messages, messages, kWhat);
     if (done && received) memcpy(&value, received->data(), sizeof value);
     return done;
   }
@@ -191,7 +192,8 @@ class NodeMemory::Talks {
         received.push_back(&messages.receive_from(peer, sizeof mine));
     else
       messages.send_to(members_[0], bytes_of(mine));
-    if (auto done = executor_.run(messages, messages); !done) return tl::unexpected(done.error());
+    if (auto done = executor_.run_or_abort(messages, messages, kWhat); !done)
+      return tl::unexpected(done.error());
     for (const auto* answer : received) mine = mine && (*answer)[0] == std::byte{1};
     return mine;
   }

@@ -88,7 +88,7 @@ bool leave_to_library(MPI_File file, FileState& state, const CollectiveCall& cal
   else if (library_does_it(state))
     why = "as the MPI library does it: each rank by itself would be slower for small pieces";
   else
-    why = mode_refusal(file, state, call.direction);
+    why = mode_refusal(file, state, call.direction).value_or("the file's mode is not known");
   if (why.empty()) return false;
   state.backlog.finish();
   record_left(state, call.name, std::move(why));

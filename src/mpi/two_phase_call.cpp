@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <optional>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "generated/real.h"
-#include "mpi/abort_job.h"
 #include "mpi/agreement.h"
 #include "mpi/compat/handles.h"
 #include "mpi/exchange_tuning.h"
@@ -87,8 +84,9 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .worker = worker.get(),
                                    .record = CallTrace::record_phase,
                                    .record_context = &trace});
+  Executor executor(state.comm, 0, &trace, windows.meeting, state.waiting());
   const Status ran =
-      Executor(state.comm, 0, &trace, windows.meeting, state.waiting()).run(schedule, buffers);
+      executor.run_or_abort(schedule, buffers, fmt::format("{} of {}", call.name, state.path));
   record.windows_whole = buffers.totals().whole;
   record.windows_separate = buffers.totals().separate;
   record.windows_rmw = buffers.totals().rmw;
@@ -161,24 +159,6 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
                              trace);
 }
 
-/// Out of memory in the middle of an exchange: the other ranks wait for this one's messages, so the
-/// job ends, with a word, instead of hanging.
-int transfer_or_abort(FileState& state, const CollectiveCall& call, Request& request,
-                      const Announcement& own, const Agreement& agreed,
-                      const AccessSummary& summary, const mpiio::TwoPhaseOptions& options,
-                      TunedAccess& tuning, mpiio::TwoPhasePlan& plan, report::CallRecord& record,
-                      CallTrace& trace) {
-  try {
-    return transfer(state, call, request, own, agreed, summary, options, tuning, plan, record,
-                    trace);
-  } catch (const std::bad_alloc&) {
-    log(LogLevel::error, "{}: out of memory in the middle of {}; the job ends", state.path,
-        call.name);
-    abort_job(kOutOfMemoryExit);
-    return ENOMEM;
-  }
-}
-
 /// What the ranks agree on when an exchange is over.
 struct Worst {
   int code;              ///< of all ranks: what failed on an aggregator failed for those whose
@@ -215,18 +195,6 @@ std::string objection(const Agreement& agreed) {
   return "a rank of the file lacks memory or cannot open the file";
 }
 
-/// A rank that finds no memory for its part in it would be missed by the others.
-Result<Agreement> agree_or_abort(FileState& state, const CollectiveCall& call,
-                                 const Announcement& own) {
-  try {
-    return agree(state, own);
-  } catch (const std::bad_alloc&) {
-    log(LogLevel::error, "{}: out of memory in {}; the job ends", state.path, call.name);
-    abort_job(kOutOfMemoryExit);
-    return fail(ENOMEM, "out of memory");
-  }
-}
-
 }  // namespace
 
 CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Request& request,
@@ -245,7 +213,7 @@ CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Re
       mpiio::buffer_needed(state.placement, options, summary.demand.hull));
   Announcement own = announce(state, call.direction, request.access, window);
   own.tuning = tuning.announced();
-  const auto agreed = agree_or_abort(state, call, own);
+  const auto agreed = agree(state, own);
   const int64_t met_ns = now_ns();
   trace.add(trace::Phase::agree, 0, begin_ns, met_ns, 0);
   const std::string why_not = agreed ? objection(*agreed) : agreed.error().text;
@@ -256,8 +224,8 @@ CollectiveOutcome run_two_phase(FileState& state, const CollectiveCall& call, Re
   }
   record.handled = true;
   mpiio::TwoPhasePlan plan;
-  const int code = transfer_or_abort(state, call, request, own, *agreed, summary, options, tuning,
-                                     plan, record, trace);
+  const int code =
+      transfer(state, call, request, own, *agreed, summary, options, tuning, plan, record, trace);
   const int64_t end_ns = now_ns();
   const Worst worst =
       agree_on_outcome(state, {code, end_ns - begin_ns, end_ns - met_ns, trace.file_ns()}, trace);
