@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "../library_name.h"
-#include "../repetition.h"
+#include "../timing.h"
 
 typedef struct {
   const char* function;  // without the i
@@ -63,8 +63,7 @@ static long fill_or_check(const exchange_t* e, int call, int filling) {
 
 static double call_it(const exchange_t* e) {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Barrier(e->comm);
-  const double start = MPI_Wtime();
+  const double start = timing_begin(e->comm);
   if (in_grid(e) && e->nonblocking)
     MPI_Ineighbor_alltoallv(e->out, e->out_bytes, e->out_at, MPI_BYTE, e->in, e->in_bytes, e->in_at,
                             MPI_BYTE, e->comm, &request);
@@ -84,7 +83,7 @@ static double call_it(const exchange_t* e) {
     MPI_Alltoallv(e->out, e->out_bytes, e->out_at, MPI_BYTE, e->in, e->in_bytes, e->in_at, MPI_BYTE,
                   e->comm);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  return MPI_Wtime() - start;
+  return clock_now() - start;
 }
 
 static long run(const exchange_t* e) {
@@ -97,7 +96,7 @@ static long run(const exchange_t* e) {
   for (int call = 0; call < e->calls; ++call) {
     fill_or_check(e, call, 1);
     const double own = call_it(e);
-    all_wrong += print_repetition(call, own, fill_or_check(e, call, 0));
+    all_wrong += timing_print(call, own, fill_or_check(e, call, 0));
   }
   if (e->rank == 0) printf("]}\n");
   return all_wrong;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../timing.h"
+
 typedef struct {
   hsize_t n;                   // rows and columns of the dataset
   hsize_t start[2], count[2];  // this rank's hyperslab
@@ -26,12 +28,6 @@ static void fail(const char* what) {
   } while (0)
 
 static double value_at(hsize_t row, hsize_t column) { return (double)row * 1e6 + (double)column; }
-
-static double slowest(double seconds) {
-  double most = 0;
-  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most;
-}
 
 static hid_t open_file(const char* path, int writing) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -63,13 +59,12 @@ static double transfer(const char* path, const slab_t* slab, double* data, int w
         "H5Sselect_hyperslab");
   const hid_t collective = H5Pcreate(H5P_DATASET_XFER);
   CHECK(H5Pset_dxpl_mpio(collective, H5FD_MPIO_COLLECTIVE), "H5Pset_dxpl_mpio");
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
+  const double begin = timing_begin(MPI_COMM_WORLD);
   if (writing)
     CHECK(H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, collective, data), "H5Dwrite");
   else
     CHECK(H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, collective, data), "H5Dread");
-  const double seconds = slowest(MPI_Wtime() - begin);
+  const double seconds = timing_slowest(clock_now() - begin);
   H5Pclose(collective);
   H5Dclose(set);
   H5Sclose(memory);

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../library_name.h"
+#include "../timing.h"
 #include "io_access.h"
 
 enum { kMemoryGap = 0xA5 };  // what lies between the regions of a buffer, and must stay there
@@ -204,31 +204,11 @@ typedef struct {
   int64_t wrong;                  // bytes, on all ranks
 } outcome_t;
 
-// Seconds of the node's clock, which all its processes share; MPI_Wtime() need not be such a one.
-static double node_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+static double begin_part(void) { return timing_begin(MPI_COMM_WORLD); }
 
-// Starts together on all ranks, so that a part's time is its own and not the wait for a late rank.
-static double begin_part(void) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  return node_clock();
-}
-
-// Seconds from the first rank's begin to the last one's end, on the node where that is longest. The
-// longest time of a rank alone would be too little where a node has more ranks than processors:
-// some begin only when others are done.
+// Seconds from the first rank's begin to the last one's end, on the node where that is longest.
 static double end_part(MPI_Comm node, double begin) {
-  // One maximum for both: of the end, and of the begin with its sign turned.
-  const double own[2] = {node_clock(), -begin};
-  double span[2];
-  MPI_Allreduce(own, span, 2, MPI_DOUBLE, MPI_MAX, node);
-  const double seconds = span[0] + span[1];
-  double most = 0;
-  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most;
+  return timing_slowest(timing_span(node, begin, clock_now()));
 }
 
 // Opens, writes or reads once and closes.

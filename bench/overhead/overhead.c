@@ -15,17 +15,19 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "../timing.h"
 
 enum { BATCHES = 11, CALLS = 50000, WRITES = 200, PIECE = 4096, PIECES = 16 };
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + 1e-9 * t.tv_nsec;
+/* Prints the nanoseconds of a call, for each batch. */
+static void measure(void (*call)(void*), void* context) {
+  for (int batch = 0; batch < BATCHES; ++batch)
+    printf("%.2f\n", 1e9 * seconds_a_call(CALLS, call, context));
 }
 
-static void get_view(MPI_File file) {
+static void get_view(void* context) {
+  MPI_File file = *(MPI_File*)context;
   MPI_Offset disp;
   MPI_Datatype etype, filetype;
   char datarep[MPI_MAX_DATAREP_STRING];
@@ -35,12 +37,12 @@ static void get_view(MPI_File file) {
   if (filetype != MPI_INT) MPI_Type_free(&filetype);
 }
 
-static void read_int(MPI_File file) {
+static void read_int(void* context) {
   int value;
-  MPI_File_read_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_read_at_all(*(MPI_File*)context, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
 }
 
-static int measure_calls(const char* path, void (*call)(MPI_File)) {
+static int measure_calls(const char* path, void (*call)(void*)) {
   MPI_File file;
   int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
   if (MPI_File_open(MPI_COMM_SELF, path, mode, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
@@ -48,13 +50,30 @@ static int measure_calls(const char* path, void (*call)(MPI_File)) {
     return 1;
   }
   MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
-  for (int batch = 0; batch < BATCHES; ++batch) {
-    double begin = now();
-    for (int i = 0; i < CALLS; ++i) call(file);
-    printf("%.2f\n", (now() - begin) * 1e9 / CALLS);
-  }
+  measure(call, &file);
   MPI_File_close(&file);
   return 0;
+}
+
+static void wait_for_nothing(void* context) {
+  MPI_Request none = MPI_REQUEST_NULL;
+  (void)context;
+  MPI_Wait(&none, MPI_STATUS_IGNORE);
+}
+
+static void send_to_nobody(void* context) {
+  MPI_Send(context, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+}
+
+struct write {
+  MPI_File file;
+  char* data;
+  int bytes;
+};
+
+static void write_all(void* context) {
+  const struct write* const write = context;
+  MPI_File_write_at_all(write->file, 0, write->data, write->bytes, MPI_BYTE, MPI_STATUS_IGNORE);
 }
 
 static int measure_writes(const char* path, int rank) {
@@ -71,12 +90,11 @@ static int measure_writes(const char* path, int rank) {
     return 1;
   }
   MPI_File_set_view(file, (MPI_Offset)PIECE * rank, MPI_BYTE, part, "native", MPI_INFO_NULL);
+  struct write write = {file, data, sizeof data};
   for (int batch = 0; batch < BATCHES; ++batch) {
     MPI_Barrier(MPI_COMM_WORLD);
-    double begin = now();
-    for (int i = 0; i < WRITES; ++i)
-      MPI_File_write_at_all(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
-    if (rank == 0) printf("%.2f\n", (now() - begin) * 1e9 / WRITES);
+    const double seconds = seconds_a_call(WRITES, write_all, &write);
+    if (rank == 0) printf("%.2f\n", 1e9 * seconds);
   }
   MPI_File_close(&file);
   MPI_Type_free(&part);
@@ -84,32 +102,11 @@ static int measure_writes(const char* path, int rank) {
   return 0;
 }
 
-static void measure_waits(void) {
-  for (int batch = 0; batch < BATCHES; ++batch) {
-    double begin = now();
-    for (int i = 0; i < CALLS; ++i) {
-      MPI_Request none = MPI_REQUEST_NULL;
-      MPI_Wait(&none, MPI_STATUS_IGNORE);
-    }
-    printf("%.2f\n", (now() - begin) * 1e9 / CALLS);
-  }
-}
-
-static void measure_sends(void) {
-  double value = 0;
-  for (int batch = 0; batch < BATCHES; ++batch) {
-    double begin = now();
-    for (int i = 0; i < CALLS; ++i)
-      MPI_Send(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
-    printf("%.2f\n", (now() - begin) * 1e9 / CALLS);
-  }
-}
-
 int main(int argc, char** argv) {
   int rank, failed = 0;
-  double slowest = 0, begin = now();
+  double value = 0, begin = clock_now();
   MPI_Init(&argc, &argv);
-  double mine = now() - begin;
+  const double mine = clock_now() - begin;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (argc == 3 && strcmp(argv[1], "calls") == 0) {
     failed = rank == 0 && measure_calls(argv[2], get_view);
@@ -118,11 +115,11 @@ int main(int argc, char** argv) {
   } else if (argc == 3 && strcmp(argv[1], "writes") == 0) {
     failed = measure_writes(argv[2], rank);
   } else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
-    if (rank == 0) measure_waits();
+    if (rank == 0) measure(wait_for_nothing, NULL);
   } else if (argc == 2 && strcmp(argv[1], "sends") == 0) {
-    if (rank == 0) measure_sends();
+    if (rank == 0) measure(send_to_nobody, &value);
   } else if (argc == 2 && strcmp(argv[1], "init") == 0) {
-    MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    const double slowest = timing_slowest(mine);
     if (rank == 0) printf("%.6f\n", slowest);
   } else {
     fprintf(stderr,

@@ -40,14 +40,12 @@ def measure_and_show(found: mpi.Mpi, repetitions: int) -> None:
     with tempfile.TemporaryDirectory(prefix="haichi-report-") as name:
         later = script.interleave(VARIANTS, repetitions, lambda way: once(way, Path(name)))
     for what, samples in (("the first 200 writes", firsts), ("later writes", later)):
-        ratios = [on / off for on, off in zip(samples["with"], samples["without"], strict=True)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
+        pairs = zip(samples["with"], samples["without"], strict=True)
+        ratios = script.Quartiles.of(on / off for on, off in pairs)
         off, on = (statistics.median(samples[way]) / 1e3 for way in ("without", "with"))
-        verdict = "reached" if middle <= 1 + LIMIT else "NOT reached"
-        if low <= 1 + LIMIT < high:
-            verdict = "not decided: the quartiles lie on both sides of it"
         print(f"{found.label}: {what}: {off:.1f} us without a report, {on:.1f} us with it")
-        print(f"  ratio {middle:.3f} [{low:.3f}-{high:.3f}]; at most {1 + LIMIT}: {verdict}")
+        verdict = ratios.verdict(1 + LIMIT)
+        print(f"  ratio {ratios.middle:.3f} {ratios.spread('.3f')}; at most {1 + LIMIT}: {verdict}")
 
 
 def main() -> int:

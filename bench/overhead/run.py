@@ -61,19 +61,16 @@ class Cost:
     limit: float
     samples: dict[str, list[float]]
 
-    def more(self, variant: str) -> list[float]:
-        """Quartiles of what a variant took more than stock in the same repetition."""
+    def more(self, variant: str, scale: float = 1) -> script.Quartiles:
+        """What a variant took more than stock in the same repetition."""
         pairs = zip(self.samples[variant], self.samples["stock"], strict=True)
-        return statistics.quantiles((own - stock for own, stock in pairs), n=4)
+        return script.Quartiles.of((own - stock) * scale for own, stock in pairs)
 
     @property
     def verdict(self) -> str:
         """Whether haichi keeps the limit, as far as the samples tell."""
         judged = next(variant for variant in self.samples if variant != "stock")
-        low, middle, high = self.more(judged)
-        if low <= self.limit < high:
-            return "not decided: the quartiles lie on both sides of it"
-        return "reached" if middle <= self.limit else "NOT reached"
+        return self.more(judged).verdict(self.limit)
 
 
 def numbers(
@@ -126,11 +123,11 @@ def show(cost: Cost) -> None:
     scale, unit, digits = (1, "ns", 1) if cost.unit == "ns" else (1e3, "ms", 2)
     print(f"{cost.mpi}: {cost.what}, {cost.ranks} rank{'s' if cost.ranks > 1 else ''}")
     for variant, samples in cost.samples.items():
-        low, middle, high = (value * scale for value in statistics.quantiles(samples, n=4))
-        line = f"  {variant:17} {middle:9.{digits}f} {unit} [{low:.{digits}f}-{high:.{digits}f}]"
+        own = script.Quartiles.of(value * scale for value in samples)
+        line = f"  {variant:17} {own.middle:9.{digits}f} {unit} {own.spread(f'.{digits}f')}"
         if variant != "stock":
-            low, middle, high = (value * scale for value in cost.more(variant))
-            line += f"  {middle:+.{digits}f} {unit} [{low:+.{digits}f} to {high:+.{digits}f}]"
+            more, form = cost.more(variant, scale), f"+.{digits}f"
+            line += f"  {more.middle:{form}} {unit} {more.spread(form, ' to ')}"
         print(line)
     print(f"  wanted: at most {cost.limit * scale:g} {unit} more than stock: {cost.verdict}")
 

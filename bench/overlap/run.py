@@ -12,7 +12,6 @@ measured, 1 if a program failed.
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -56,8 +55,8 @@ def measure(found: mpi.Mpi, slow: bool, repetitions: int, folder: Path) -> None:
     where = f"storage of {RATE:g} MB/s a rank" if slow else "a file in memory"
     print(f"{found.label}: {RANKS} ranks, {MEBIBYTES} MiB each to {where}")
     for setting, values in samples.items():
-        low, middle, high = statistics.quantiles(values, n=4)
-        print(f"  {setting:6} {middle:.2f} [{low:.2f}-{high:.2f}] of one after the other")
+        share = script.Quartiles.of(values)
+        print(f"  {setting:6} {share.middle:.2f} {share.spread('.2f')} of one after the other")
 
 
 def main() -> int:

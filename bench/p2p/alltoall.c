@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "../library_name.h"
-#include "../repetition.h"
+#include "../timing.h"
 
 typedef struct {
   const char* orders;
@@ -62,8 +62,7 @@ static unsigned char* message(const exchange_t* e, unsigned char* buffer, int pe
 // Seconds of this rank for one exchange.
 static double exchange(const exchange_t* e) {
   int outstanding = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double start = MPI_Wtime();
+  const double start = timing_begin(MPI_COMM_WORLD);
   for (int peer = 0; peer < e->ranks; ++peer)
     MPI_Irecv(message(e, e->in, peer), e->bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD,
               &e->receives[peer]);
@@ -78,7 +77,7 @@ static double exchange(const exchange_t* e) {
   }
   MPI_Waitall(outstanding, e->sends, e->statuses);
   MPI_Waitall(e->ranks, e->receives, e->statuses);
-  return MPI_Wtime() - start;
+  return clock_now() - start;
 }
 
 static long fill_or_check(const exchange_t* e, int repetition, int filling) {
@@ -108,7 +107,7 @@ static long run(const exchange_t* e) {
   for (int repetition = 0; repetition < e->repetitions; ++repetition) {
     fill_or_check(e, repetition, 1);
     const double own = exchange(e);
-    all_wrong += print_repetition(repetition, own, fill_or_check(e, repetition, 0));
+    all_wrong += timing_print(repetition, own, fill_or_check(e, repetition, 0));
   }
   if (e->rank == 0) printf("]}\n");
   return all_wrong;

@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 
 #include "../library_name.h"
-#include "span.h"
+#include "../timing.h"
 #include "words.h"
 
 typedef enum {
@@ -238,16 +238,16 @@ static double round_once(job_t* j) {
   double begin, end;
   if (j->comms == 1) make_comms(j);
   MPI_Barrier(MPI_COMM_WORLD);
-  begin = span_now();
+  begin = clock_now();
   for (int64_t comm = 0; comm < j->comms; ++comm) {
     if (j->comms > 1) make_comms(j);
     for (int64_t call = 0; call < j->calls; ++call) call_once(j);
     if (j->comms > 1) free_comms(j);
   }
   if (j->op == kBtio) write_pieces(j);
-  end = span_now();
+  end = clock_now();
   if (j->comms == 1) free_comms(j);
-  return span_of(&begin, &end, 1);
+  return timing_span(MPI_COMM_WORLD, begin, end);
 }
 
 static void run(job_t* j, int64_t rounds, double limit) {
@@ -297,6 +297,6 @@ int main(int argc, char** argv) {
   free(job.out_bytes);
   MPI_Finalize();
   if (job.rank == 0)
-    printf("], \"job_s\": %.4f, \"peak_kib\": %ld}\n", span_now() - atof(argv[1]), most);
+    printf("], \"job_s\": %.4f, \"peak_kib\": %ld}\n", clock_now() - atof(argv[1]), most);
   return 0;
 }

@@ -16,10 +16,10 @@
 #include <sys/resource.h>
 
 #include "../library_name.h"
+#include "../timing.h"
 #include "calls.h"
 #include "layout.h"
 #include "memory.h"
-#include "span.h"
 #include "words.h"
 
 typedef struct {
@@ -171,24 +171,26 @@ static void section(job_t* job, int writing, double seconds[2]) {
   memory_t memory = memory_make(p->memory, p->memory_piece, layout.bytes);
   if (writing) delete_all(job);
   MPI_Barrier(MPI_COMM_WORLD);
-  double begin = span_now();
+  double begin = clock_now();
   for (int64_t open = 0; open < p->opens; ++open) {
     MPI_File file;
     const int mode = writing ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
     words_check(MPI_File_open(job->comm, name_of(job, open), mode, job->info, &file),
                 "MPI_File_open");
     if (p->atomic) words_check(MPI_File_set_atomicity(file, 1), "MPI_File_set_atomicity");
-    job->begins[open] = span_now();
+    job->begins[open] = clock_now();
     if (p->each)
       calls_with_own_views(job, file, writing, as_rank);
     else
       calls_with_one_view(job, file, writing, &layout, &memory);
-    job->ends[open] = span_now();
+    job->ends[open] = clock_now();
     words_check(MPI_File_close(&file), "MPI_File_close");
   }
-  double end = span_now();
-  seconds[0] = span_of(&begin, &end, 1);
-  seconds[1] = span_of(job->begins, job->ends, (int)p->opens);
+  double end = clock_now();
+  seconds[0] = timing_span(MPI_COMM_WORLD, begin, end);
+  seconds[1] = 0;
+  for (int open = 0; open < p->opens; ++open)
+    seconds[1] += timing_span(MPI_COMM_WORLD, job->begins[open], job->ends[open]);
   memory_free(&memory);
   layout_free(&layout);
 }

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from haichi import jobs, mpi, paths
 
@@ -20,6 +22,30 @@ RUN_TIMEOUT_S = 120
 
 class Failed(Exception):
     """A program did not run; the text is one line."""
+
+
+class Quartiles(NamedTuple):
+    """What is shown of samples: the median and where the middle half lies."""
+
+    low: float
+    middle: float
+    high: float
+
+    @staticmethod
+    def of(samples: Iterable[float]) -> Quartiles:
+        """At least two samples."""
+        low, middle, high = statistics.quantiles(samples, n=4)
+        return Quartiles(low, middle, high)
+
+    def spread(self, form: str, between: str = "-") -> str:
+        """The quartiles in brackets: "[1.2-1.4]" for ".1f"."""
+        return f"[{self.low:{form}}{between}{self.high:{form}}]"
+
+    def verdict(self, limit: float) -> str:
+        """Whether the limit is kept, as far as the samples tell."""
+        if self.low <= limit < self.high:
+            return "not decided: the quartiles lie on both sides of it"
+        return "reached" if self.middle <= limit else "NOT reached"
 
 
 def library(name: str) -> Path:
