@@ -23,6 +23,12 @@ constexpr int kNobodysTag = 99;  // no message has it: probing for it only makes
 constexpr int kSpins = 64;
 constexpr int kYields = 4;
 
+/// Whether a rank exchanges bytes in the step.
+bool exchanges(const Step& step) {
+  return step.kind == Step::Kind::send || step.kind == Step::Kind::receive ||
+         step.kind == Step::Kind::copy;
+}
+
 }  // namespace
 
 // The MPI library must be called while we wait: messages that it took from us and still holds are
@@ -71,10 +77,11 @@ ExchangeRecord& Executor::record_of(const Step& step) {
 }
 
 void Executor::finish_records(int64_t round) {
+  if (exchanges_.empty()) return;
   const int64_t now = now_ns();
   while (!exchanges_.empty() && exchanges_.front().round <= round) {
     exchanges_.front().end_ns = now;
-    if (observer_) observer_->exchanged(exchanges_.front());
+    observer_->exchanged(exchanges_.front());
     exchanges_.pop_front();
     // Messages of two rounds are under way at a time; in the record each moment is of one of them.
     if (!exchanges_.empty()) exchanges_.front().begin_ns = now;
@@ -105,8 +112,10 @@ Status Executor::send(const Step& step, std::byte* data) {
   const int64_t packed = transfer.staging ? step.from.size : 0;
   if (auto issued = issue_message(step, data, std::move(transfer)); !issued) return issued;
   steps_->sent(packed);
-  record_of(step).bytes_sent += step.from.size;
-  if (observer_) observer_->moved(step.peer, step.from.size, step.round);
+  if (observer_) {
+    record_of(step).bytes_sent += step.from.size;
+    observer_->moved(step.peer, step.from.size, step.round);
+  }
   return {};
 }
 
@@ -282,18 +291,16 @@ Status Executor::run_steps(plan::Schedule& schedule) {
 }
 
 Status Executor::take(const Step& step) {
+  if (observer_ && exchanges(step)) record_of(step);
   switch (step.kind) {
     case Step::Kind::round:
       buffers_->start_round(step.round);
       return {};
     case Step::Kind::send:
-      record_of(step);
       return start_send(step);
     case Step::Kind::receive:
-      record_of(step);
       return receive(step);
     case Step::Kind::copy:
-      record_of(step);
       copy(step);
       return {};
     case Step::Kind::file_read:
