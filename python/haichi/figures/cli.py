@@ -546,6 +546,15 @@ def faces(context: typer.Context) -> None:
     run_script("faces", context.args)
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def split(context: typer.Context) -> None:
+    """What large reads of an unmodified program gain by io.split=on (bench/split)."""
+    run_script("split", context.args)
+
+
 def run_script(name: str, arguments: Sequence[str]) -> None:
     """Goes on as a measurement of `bench/` that has a command line of its own."""
     script = paths.ROOT / "bench" / name / "run.py"
