@@ -1,6 +1,7 @@
 // numa_split FOLDER CASE...: reads, writes and copies a buffer that has a block of pages on each
 // NUMA node, between two marks of lab/numatraffic.c each, so that the plug-in says which bytes went
-// from node to node. Cases: one (a plain read by one thread), read, interleaved, parts, copy,
+// from node to node. Cases: one (a plain read by a thread that is bound to a node), any (by one
+// that is not), read, interleaved, parts, copy,
 // fresh.
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -142,23 +143,25 @@ static void report(const char* what) {
          (unsigned long long)how.local_bytes, (unsigned long long)how.bytes, how.why);
 }
 
+typedef ssize_t reader(int fd, void* data, size_t size, off_t offset);
+
 // The first call makes threads, for which the kernel copies some 100 KB.
-static void read_case(const char* name, int one, int in_turns) {
+static void read_case(const char* name, reader* by, int bound, int in_turns) {
   const size_t bytes = (size_t)nodes * kBlock;
   const int fd = spread_file();
   char* data = blocks(in_turns);
-  run_on(one ? 0 : -1);
-  if (!one && haichi_io_pread(fd, data, bytes, 0) != (ssize_t)bytes) fail("the first call");
+  run_on(bound ? 0 : -1);
+  if (by(fd, data, bytes, 0) != (ssize_t)bytes) fail("the first call");
   for (int round = 0; round < kRounds; round++) {
     memset(data, 0, bytes);
     MARK(0x01);
-    const ssize_t got = one ? pread(fd, data, bytes, 0) : haichi_io_pread(fd, data, bytes, 0);
+    const ssize_t got = by(fd, data, bytes, 0);
     MARK(0x02);
     if (got != (ssize_t)bytes) fail("not all bytes");
     check(data);
   }
   run_on(-1);
-  if (!one) report(name);
+  if (by == haichi_io_pread) report(name);
 }
 
 static void parts_case(void) {
@@ -223,9 +226,10 @@ int main(int count, char** words) {
   if (haichi_io_set_options(&options)) fail("options");
   show_memory();
   for (int i = 2; i < count; i++) {
-    if (!strcmp(words[i], "one")) read_case("one", 1, 0);
-    if (!strcmp(words[i], "read")) read_case("read", 0, 0);
-    if (!strcmp(words[i], "interleaved")) read_case("interleaved", 0, 1);
+    if (!strcmp(words[i], "one")) read_case("one", pread, 1, 0);
+    if (!strcmp(words[i], "any")) read_case("any", pread, 0, 0);
+    if (!strcmp(words[i], "read")) read_case("read", haichi_io_pread, 0, 0);
+    if (!strcmp(words[i], "interleaved")) read_case("interleaved", haichi_io_pread, 0, 1);
     if (!strcmp(words[i], "parts")) parts_case();
     if (!strcmp(words[i], "copy")) copy_case();
     if (!strcmp(words[i], "fresh")) fresh_case();
