@@ -12,9 +12,11 @@
 #include "mpi/compat/handles.h"
 #include "mpi/exchange_tuning.h"
 #include "mpi/executor.h"
+#include "mpi/told_parts.h"
 #include "mpiio/collective_buffer.h"
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/node_streams.h"
+#include "mpiio/occupied.h"
 #include "mpiio/two_phase_schedule.h"
 
 namespace haichi::mpi {
@@ -95,15 +97,18 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
 
 /// The plan where every rank knows what each other one announced; `announced` gets the accesses
 /// that it took into account.
-Result<mpiio::TwoPhasePlan> plan_from_all(const FileState& state, mpiio::TwoPhaseOptions options,
+Result<mpiio::TwoPhasePlan> plan_from_all(FileState& state, mpiio::TwoPhaseOptions options,
                                           mpiio::Direction direction, const Agreement& agreed,
+                                          const mpiio::Demand& together, const mpiio::Access& own,
                                           int64_t limit, std::vector<mpiio::Access>& announced) {
   // What the others want is looked at where it decides something, else by aggregators.
-  if (mpiio::may_go_by_bytes(state.placement, options)) {
+  if (mpiio::may_go_by_bytes(state.placement, options) || mpiio::may_be_sparse(together)) {
     auto decoded = announced_accesses(agreed.all, limit);
     if (!decoded) return tl::unexpected(decoded.error());
     announced = std::move(*decoded);
   }
+  const auto told = tell_parts(state, options, direction, together, agreed, own);
+  if (!told) return tl::unexpected(told.error());
   std::vector<mpiio::RankDemand> demands;
   for (size_t r = 0; r < agreed.all.size(); ++r) {
     const Announcement& a = agreed.all[r];
@@ -111,7 +116,8 @@ Result<mpiio::TwoPhasePlan> plan_from_all(const FileState& state, mpiio::TwoPhas
     demands.push_back({{a.hull_begin, std::min(a.hull_end, limit)},
                        a.bytes,
                        a.blocks,
-                       known ? &announced[r] : nullptr});
+                       known ? &announced[r] : nullptr,
+                       &(*told)[r]});
   }
   return mpiio::plan_two_phase(state.placement, options, direction, demands);
 }
@@ -133,12 +139,13 @@ int transfer(FileState& state, const CollectiveCall& call, Request& request,
       call.direction == Direction::read ? std::max<int64_t>(0, agreed.file_size) : INT64_MAX;
   options.buffer = std::min(options.buffer, agreed.window);
   std::vector<mpiio::Access> announced;
+  request.access.clip(limit);
   auto planned = agreed.by_nodes
                      ? plan_from_sums(state, options, call.direction, summary.demand, limit)
-                     : plan_from_all(state, options, call.direction, agreed, limit, announced);
+                     : plan_from_all(state, options, call.direction, agreed, summary.demand,
+                                     request.access, limit, announced);
   if (!planned) return noted(state, planned.error());
   plan = *std::move(planned);
-  request.access.clip(limit);
   tuning.choose(plan, agreed.tunings, summary.demand.bytes);
   describe(record, state, plan);
   if (!agreed.by_nodes && announced.empty() && state.options.aggregates(state.rank)) {

@@ -27,9 +27,9 @@ void CollectiveBuffer::start_round(int64_t round) {
   Window& window = windows_[which];
   window.cycle = round;
   window.covered = false;
-  window.extent = {};
+  window.layout = {};
   if (config_.my_aggregator < 0) return;
-  window.extent = config_.plan->domains.window(config_.my_aggregator, round);
+  window.layout = config_.plan->domains.layout(config_.my_aggregator, round);
   window.memory =
       config_.windows[size_t(config_.my_aggregator)] + which * config_.plan->cb_slot_bytes;
 }
@@ -37,10 +37,9 @@ void CollectiveBuffer::start_round(int64_t round) {
 CollectiveBuffer::Seen CollectiveBuffer::seen(const Place& place) const {
   const Window& mine = windows_[place.window];
   if (place.kind == Place::Kind::view) return seen_by(place.who, mine);
-  const plan::Extent extent = config_.plan->domains.window(place.who, mine.cycle);
   return {config_.own,
           config_.windows[size_t(place.who)] + place.window * config_.plan->cb_slot_bytes,
-          extent.begin};
+          plan::WindowPlaces(config_.plan->domains.layout(place.who, mine.cycle))};
 }
 
 template <class Visit>
@@ -56,14 +55,15 @@ void CollectiveBuffer::for_each_block(const plan::Slice& slice, Visit&& visit) {
   if (place.kind == Place::Kind::node_view) {
     const Window& window = windows_[place.window];
     for (const int rank : config_.placement->ranks_on(place.who)) {
-      const Seen bytes = seen_by(rank, window);
-      bytes.access->for_each_block(bytes.access->position_of(window.extent.begin),
-                                   bytes.access->position_of(window.extent.end),
+      Seen bytes = seen_by(rank, window);
+      const plan::Extent& hull = window.layout.hull();
+      bytes.access->for_each_block(bytes.access->position_of(hull.begin),
+                                   bytes.access->position_of(hull.end),
                                    [&](int64_t at, int64_t n) { visit(bytes.at(at), n); });
     }
     return;
   }
-  const Seen bytes = seen(place);
+  Seen bytes = seen(place);
   bytes.access->for_each_block(slice.begin, end,
                                [&](int64_t at, int64_t n) { visit(bytes.at(at), n); });
 }
@@ -78,7 +78,7 @@ std::byte* CollectiveBuffer::contiguous(const plan::Slice& slice) {
     const auto at = config_.memory_pattern->contiguous_at(slice.begin, end);
     return at ? config_.memory + *at : nullptr;
   }
-  const Seen bytes = seen(place);
+  Seen bytes = seen(place);
   const auto at = bytes.access->contiguous_at(slice.begin, end);
   return at ? bytes.at(*at) : nullptr;
 }
@@ -130,7 +130,7 @@ bool CollectiveBuffer::order_free(const plan::Slice& slice) {
 void CollectiveBuffer::cover(Window& window) const {
   if (window.covered) return;
   window.covered = true;
-  Coverage found = coverage_of(config_.others->accesses(), window.extent);
+  Coverage found = coverage_of(config_.others->accesses(), window.layout);
   window.overlap = found.overlap;
   window.runs = std::move(found.runs);
 }

@@ -69,12 +69,12 @@ class CollectiveBuffer : public plan::Buffers {
   struct Seen {
     const Access* access;
     std::byte* memory;
-    int64_t begin;  // offset in the file of the first byte there
-    std::byte* at(int64_t offset) const { return memory + (offset - begin); }
+    plan::WindowPlaces places;
+    std::byte* at(int64_t offset) { return memory + places(offset); }
   };
   Seen seen(const Place& place) const;
   Seen seen_by(int rank, const Window& mine) const {
-    return {&(*config_.others)[rank], mine.memory, mine.extent.begin};
+    return {&(*config_.others)[rank], mine.memory, plan::WindowPlaces(mine.layout)};
   }
   void cover(Window& window) const;
   int node() const { return config_.placement->node_of(config_.rank); }

@@ -91,9 +91,8 @@ struct Collected {
   bool overlap = false;
 };
 
-Collected collect(std::span<const Access> accesses, Extent extent) {
+Collected collect(std::span<const Access> accesses, Extent extent, size_t most) {
   Collected found;
-  const size_t most = std::max(kSmallList, size_t(extent.size() / kBytesPerBlock));
   auto mark = [&](Extent block) { found.overlap |= found.map->mark(block); };
   for (const Access& access : accesses) {
     for_each_block(access, extent, [&](Extent block) {
@@ -145,9 +144,12 @@ void merge(Collected lists, Coverage& coverage) {
   if (!run.empty()) coverage.runs.add(run);
 }
 
-void add_blocks(std::span<const Access> accesses, Extent extent, Coverage& coverage) {
-  if (extent.empty()) return;
-  Collected found = collect(accesses, extent);
+/// Blocks of an extent that are kept as a list, at most.
+size_t most_listed(int64_t bytes) { return std::max(kSmallList, size_t(bytes / kBytesPerBlock)); }
+
+/// Of blocks in a row of memory.
+void add_row(std::span<const Access> accesses, Extent extent, Coverage& coverage) {
+  Collected found = collect(accesses, extent, most_listed(extent.size()));
   coverage.overlap |= found.overlap;
   if (found.map)
     found.map->add_runs(coverage.runs);
@@ -155,22 +157,27 @@ void add_blocks(std::span<const Access> accesses, Extent extent, Coverage& cover
     merge(std::move(found), coverage);
 }
 
-/// Where all accesses repeat, and at which distance; a distance of 0: each has all bytes there.
-std::optional<Pattern::Repeat> common_repeat(std::span<const Access> accesses, Extent window) {
-  Pattern::Repeat common{0, window.begin, window.end};
+/// True if the accesses have more than `most` blocks in the extent.
+bool has_more(std::span<const Access> accesses, Extent extent, size_t most) {
+  size_t blocks = 0;
   for (const Access& access : accesses) {
-    const int64_t from = access.position_of(window.begin), to = access.position_of(window.end);
-    if (from >= to) continue;
-    const auto own = access.repeat(from, to);
-    if (!own) return std::nullopt;
-    common.begin = std::max(common.begin, own->begin);
-    common.end = std::min(common.end, own->end);
-    if (own->stride != 0)
-      common.stride = common.stride ? std::lcm(common.stride, own->stride) : own->stride;
-    // Checked here too, so that the multiple stays small.
-    if ((common.end - common.begin) / kFewPeriods < common.stride) return std::nullopt;
+    for_each_block(access, extent, [&](Extent) { ++blocks; });
+    if (blocks > most) return true;
   }
-  return common;
+  return false;
+}
+
+/// Of the part of the window in an extent. A window of several parts is looked at as a whole if its
+/// blocks are few: there may be as many parts as blocks. A bit map would have the holes, too.
+void add_blocks(std::span<const Access> accesses, const plan::WindowLayout& window, Extent extent,
+                Coverage& coverage) {
+  if (extent.empty()) return;
+  if (!window.in_parts() || !has_more(accesses, extent, most_listed(window.bytes())))
+    return add_row(accesses, extent, coverage);
+  window.for_each_part([&](const Extent& part) {
+    const Extent inside{std::max(part.begin, extent.begin), std::min(part.end, extent.end)};
+    if (!inside.empty()) add_row(accesses, inside, coverage);
+  });
 }
 
 /// Whole periods from `first` on, `periods` of them, the first of which has these runs. The first
@@ -198,21 +205,39 @@ void add_periods(const RunList& first, int64_t stride, int64_t periods, int64_t 
 
 }  // namespace
 
-Coverage coverage_of(std::span<const Access> accesses, Extent window) {
+std::optional<Pattern::Repeat> common_repeat(std::span<const Access> accesses, Extent extent) {
+  Pattern::Repeat common{0, extent.begin, extent.end};
+  for (const Access& access : accesses) {
+    const int64_t from = access.position_of(extent.begin), to = access.position_of(extent.end);
+    if (from >= to) continue;
+    const auto own = access.repeat(from, to);
+    if (!own) return std::nullopt;
+    common.begin = std::max(common.begin, own->begin);
+    common.end = std::min(common.end, own->end);
+    if (own->stride != 0)
+      common.stride = common.stride ? std::lcm(common.stride, own->stride) : own->stride;
+    // Checked here too, so that the multiple stays small.
+    if ((common.end - common.begin) / kFewPeriods < common.stride) return std::nullopt;
+  }
+  return common;
+}
+
+Coverage coverage_of(std::span<const Access> accesses, const plan::WindowLayout& window) {
   Coverage coverage;
-  const auto repeat = common_repeat(accesses, window);
+  const Extent& hull = window.hull();
+  const auto repeat = common_repeat(accesses, hull);
   if (!repeat || repeat->stride == 0) {
-    add_blocks(accesses, window, coverage);
+    add_blocks(accesses, window, hull, coverage);
     return coverage;
   }
   const int64_t periods = (repeat->end - repeat->begin) / repeat->stride;
   const int64_t end = repeat->begin + periods * repeat->stride;
-  add_blocks(accesses, {window.begin, repeat->begin}, coverage);
+  add_blocks(accesses, window, {hull.begin, repeat->begin}, coverage);
   Coverage first;
-  add_blocks(accesses, {repeat->begin, repeat->begin + repeat->stride}, first);
+  add_blocks(accesses, window, {repeat->begin, repeat->begin + repeat->stride}, first);
   coverage.overlap |= first.overlap;
   add_periods(first.runs, repeat->stride, periods, repeat->begin, coverage.runs);
-  add_blocks(accesses, {end, window.end}, coverage);
+  add_blocks(accesses, window, {end, hull.end}, coverage);
   return coverage;
 }
 

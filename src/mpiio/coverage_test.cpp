@@ -104,14 +104,14 @@ TEST(Coverage, OfManySmallBlocksIsTheSame) {
 TEST(Coverage, OfRegularRanksThatTakeTurnsIsOneRun) {
   std::vector<Access> accesses;
   for (int r = 0; r < 256; ++r) accesses.push_back(strided(8 * r, 8, 8 * 256, 100'000));
-  const Coverage found = coverage_of(accesses, {8 << 20, 16 << 20});
+  const Coverage found = coverage_of(accesses, plan::Extent{8 << 20, 16 << 20});
   EXPECT_EQ(list(found.runs), (std::vector<Extent>{{8 << 20, 16 << 20}}));
   EXPECT_FALSE(found.overlap);
 }
 
 TEST(Coverage, OfRegularRanksWithHolesIsAFewNumbers) {
   const std::vector<Access> accesses = {strided(0, 8, 64, 1 << 20), strided(16, 8, 64, 1 << 20)};
-  const Coverage found = coverage_of(accesses, {4, 16 << 20});
+  const Coverage found = coverage_of(accesses, plan::Extent{4, 16 << 20});
   EXPECT_EQ(found.runs.size(), 2u * (1 << 18));
   EXPECT_LT(found.runs.footprint(), 1000u);
   EXPECT_EQ(found.runs[0], (Extent{4, 8}));
@@ -121,18 +121,50 @@ TEST(Coverage, OfRegularRanksWithHolesIsAFewNumbers) {
 
 TEST(Coverage, SeesTheOneByteThatIsGivenTwice) {
   std::vector<Access> accesses = {strided(0, 8, 16, 100'000), strided(8, 8, 16, 100'000)};
-  EXPECT_FALSE(coverage_of(accesses, {0, 1 << 20}).overlap);
+  EXPECT_FALSE(coverage_of(accesses, plan::Extent{0, 1 << 20}).overlap);
   accesses.push_back(strided((1 << 19) + 3, 1, 1, 1));
-  EXPECT_TRUE(coverage_of(accesses, {0, 1 << 20}).overlap);
+  EXPECT_TRUE(coverage_of(accesses, plan::Extent{0, 1 << 20}).overlap);
 }
 
 TEST(RunList, IsSearchedLikeAnyList) {
   const std::vector<Access> accesses = {strided(0, 3, 10, 1000)};
-  const RunList runs = coverage_of(accesses, {0, 10'000}).runs;
+  const RunList runs = coverage_of(accesses, plan::Extent{0, 10'000}).runs;
   const auto found = std::upper_bound(runs.begin(), runs.end(), 5004,
                                       [](int64_t at, const Extent& r) { return at < r.end; });
   ASSERT_NE(found, runs.end());
   EXPECT_EQ(found->begin, 5010);
+}
+
+/// The parts of a file that holds of some bytes leave.
+std::vector<plan::WindowPart> parts_between(const std::vector<Extent>& runs, int64_t hole) {
+  std::vector<plan::WindowPart> parts;
+  for (const Extent& run : runs) {
+    if (!parts.empty() && run.begin - parts.back().extent.end < hole) {
+      parts.back().extent.end = run.end;
+      continue;
+    }
+    const int64_t at = parts.empty() ? 0 : parts.back().at + parts.back().extent.size();
+    parts.push_back({run, at});
+  }
+  return parts;
+}
+
+TEST(Coverage, OfAWindowInPartsIsThatOfItsRange) {
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    test::Random random(seed);
+    std::vector<Access> accesses;
+    const bool dense = random.below(2);
+    for (int64_t n = random.between(1, 5); n > 0; --n)
+      accesses.push_back(strided(random.between(0, 50), dense ? 1 : random.between(1, 9),
+                                 dense ? random.between(2, 3) : random.between(10, 90),
+                                 random.between(1, 400)));
+    const Counted wanted = counted(accesses, {0, 40'000});
+    const auto parts = parts_between(wanted.runs, random.between(1, 60));
+    if (parts.size() < 2) continue;
+    const Coverage found = coverage_of(accesses, plan::WindowLayout(parts));
+    ASSERT_EQ(list(found.runs), wanted.runs) << seed;
+    ASSERT_EQ(found.overlap, wanted.overlap) << seed;
+  }
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "mpiio/occupied.h"
 #include "mpiio/units.h"
 #include "plan/locality.h"
 
@@ -27,20 +29,26 @@ int64_t bytes_below(const RankDemand& demand, int64_t offset) {
                  double(demand.hull.size()));
 }
 
+std::vector<Extent> units_between(const std::vector<int64_t>& borders) {
+  std::vector<Extent> units;
+  for (size_t i = 0; i + 1 < borders.size(); ++i) units.push_back({borders[i], borders[i + 1]});
+  return units;
+}
+
 plan::NodeBytes count_bytes(const placement::Placement& placement,
-                            const std::vector<RankDemand>& demands,
-                            const std::vector<int64_t>& borders) {
-  plan::NodeBytes have;
-  for (size_t i = 0; i + 1 < borders.size(); ++i)
-    have.parts.push_back({borders[i], borders[i + 1]});
+                            const std::vector<RankDemand>& demands, std::vector<Extent> units) {
+  plan::NodeBytes have{std::move(units), {}};
   have.bytes.assign(have.parts.size(), std::vector<int64_t>(size_t(placement.nodes())));
   for (int rank = 0; rank < placement.ranks(); ++rank) {
     const RankDemand& demand = demands[size_t(rank)];
     if (demand.hull.empty()) continue;
     const size_t node = size_t(placement.node_of(rank));
-    const auto first = std::upper_bound(borders.begin(), borders.end(), demand.hull.begin) - 1;
+    const auto first =
+        std::upper_bound(have.parts.begin(), have.parts.end(), demand.hull.begin,
+                         [](int64_t at, const Extent& unit) { return at < unit.end; });
+    // There are no bytes between units.
     int64_t before = 0;
-    for (size_t p = size_t(first - borders.begin()); p < have.parts.size(); ++p) {
+    for (size_t p = size_t(first - have.parts.begin()); p < have.parts.size(); ++p) {
       if (have.parts[p].begin >= demand.hull.end) break;
       const int64_t below = bytes_below(demand, have.parts[p].end);
       have.bytes[p][node] += below - before;
@@ -63,25 +71,31 @@ std::vector<int> nodes_of_domains(const placement::Placement& placement, const T
   return nodes;
 }
 
+/// Bytes of the ranks in the part, or of the file if `of_file`.
+int64_t weight_of(const plan::NodeBytes& have, size_t part, bool of_file) {
+  if (of_file) return have.parts[part].size();
+  return std::accumulate(have.bytes[part].begin(), have.bytes[part].end(), int64_t{0});
+}
+
 /// The parts of each aggregator: those of its node, shared out evenly and in order among the node's
-/// aggregators; neighbours are one part.
+/// aggregators, by their bytes of the file or by those of the ranks; neighbours are one part.
 std::vector<std::vector<Extent>> deal(const placement::Placement& placement,
                                       const std::vector<int>& aggregators,
                                       const plan::NodeBytes& have,
-                                      const std::vector<int>& node_of_part) {
+                                      const std::vector<int>& node_of_part, bool of_file) {
   std::vector<std::vector<size_t>> on_node(size_t(placement.nodes()));
   for (size_t a = 0; a < aggregators.size(); ++a)
     on_node[size_t(placement.node_of(aggregators[a]))].push_back(a);
   std::vector<int64_t> total(on_node.size()), dealt(on_node.size());
   for (size_t p = 0; p < have.parts.size(); ++p)
-    total[size_t(node_of_part[p])] += have.parts[p].size();
+    total[size_t(node_of_part[p])] += weight_of(have, p, of_file);
   std::vector<std::vector<Extent>> result(aggregators.size());
   for (size_t p = 0; p < have.parts.size(); ++p) {
     const size_t node = size_t(node_of_part[p]);
-    const double share = double(dealt[node]) / double(total[node]);
+    const double share = double(dealt[node]) / double(std::max<int64_t>(1, total[node]));
     const auto& mine = on_node[node];
     auto& list = result[mine[std::min(mine.size() - 1, size_t(share * double(mine.size())))]];
-    dealt[node] += have.parts[p].size();
+    dealt[node] += weight_of(have, p, of_file);
     if (!list.empty() && list.back().end == have.parts[p].begin)
       list.back().end = have.parts[p].end;
     else
@@ -124,9 +138,12 @@ bool may_go_by_bytes(const placement::Placement& placement, const TwoPhaseOption
 std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
                                              const TwoPhaseOptions& options,
                                              const TwoPhasePlan& plan, const Extent& range,
-                                             const std::vector<RankDemand>& demands) {
+                                             const std::vector<RankDemand>& demands,
+                                             const std::vector<Extent>& parts) {
   if (range.empty()) return std::nullopt;
-  const plan::NodeBytes have = count_bytes(placement, demands, borders_of_units(range, demands));
+  const plan::NodeBytes have = count_bytes(
+      placement, demands,
+      parts.empty() ? units_between(borders_of_units(range, demands)) : units_of_parts(parts));
   std::vector<int> aggregators(size_t(placement.nodes()));
   for (const int rank : plan.aggregators.ranks) ++aggregators[size_t(placement.node_of(rank))];
   const auto costs = costs_of(options, plan.cb_slot_bytes);
@@ -148,9 +165,13 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
   if (costs && kWorth * plan::handling_ns(have, placed.nodes, aggregators, *costs) >
                    plan::handling_ns(have, even_nodes, aggregators, *costs))
     return keep_even(", and take longer, " + text_of(*costs));
-  auto parts = deal(placement, plan.aggregators.ranks, have, placed.nodes);
-  const int64_t longest = longest_domain(parts);
-  plan::FileDomains domains(std::move(parts), plan.cb_slot_bytes);
+  auto dealt = deal(placement, plan.aggregators.ranks, have, placed.nodes, parts.empty());
+  if (!parts.empty())
+    for (auto& list : dealt) list = common_parts(list, parts);
+  const int64_t longest = longest_domain(dealt);
+  const plan::FileDomains domains = parts.empty()
+                                        ? plan::FileDomains(dealt, plan.cb_slot_bytes)
+                                        : plan::FileDomains::packed(dealt, plan.cb_slot_bytes);
   const int64_t window = longest / std::max<int64_t>(1, domains.cycles());
   if (domains.cycles() > 4 * plan.domains.cycles() && window < kLeastMeanWindow)
     return keep_even(fmt::format(", but in windows of {} bytes", window));
@@ -161,7 +182,7 @@ std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placeme
   if (placed.share != plan::kUsualShare)
     why += fmt::format("; a node may handle {:.3g} times its share, {}", placed.share,
                        text_of(*costs));
-  return LocalDomains{std::move(domains), std::move(why), plan::least_between(have), local,
+  return LocalDomains{domains, std::move(why), plan::least_between(have), local,
                       plan::busiest_aggregator(have, placed.nodes, aggregators)};
 }
 

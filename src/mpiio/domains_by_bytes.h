@@ -30,11 +30,13 @@ struct LocalDomains {
 /// Domains by plan::place_by_cost for the plan's aggregators, in windows of plan.cb_slot_bytes;
 /// none if that saves the busiest link less than a tenth of what `plan.domains` make it carry,
 /// would take windows too small to be worth their cycles, or is known to take longer. Nothing at
-/// all for an empty range. The same on all ranks for the same demands. Call it if
+/// all for an empty range. `parts`: those that occupied_parts() has found, whose holes no window
+/// has; empty if it has not. The same on all ranks for the same demands. Call it if
 /// may_go_by_bytes().
 std::optional<LocalDomains> domains_by_bytes(const placement::Placement& placement,
                                              const TwoPhaseOptions& options,
                                              const TwoPhasePlan& plan, const plan::Extent& range,
-                                             const std::vector<RankDemand>& demands);
+                                             const std::vector<RankDemand>& demands,
+                                             const std::vector<plan::Extent>& parts = {});
 
 }  // namespace haichi::mpiio

@@ -1,22 +1,26 @@
 #include "mpiio/occupied.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/rounding.h"
+#include "mpiio/coverage.h"
 
 namespace haichi::mpiio {
 namespace {
 
 using plan::Extent;
 
-// The range is halved down to this fraction of it: smaller holes are not seen.
-constexpr int64_t kHole = 1024;
 // So many places of the range are looked at first, of this fraction of it each.
 constexpr int64_t kSamples = 8, kSampled = 64;
-// An access in more parts than this is not sparse but strided.
-constexpr size_t kMostParts = 64;
+// Parts, and how often all accesses are asked where their bytes are: a tenth of a microsecond each.
+constexpr size_t kMostParts = 64 << 10;
+constexpr int64_t kMostQuestions = 64 << 10;
 // The range is that of holes if its parts are at most the fraction 1 / kSparse of it.
 constexpr int64_t kSparse = 4;
+// Holes are looked for by leaps, first of this fraction of the range, then of this fraction of
+// that.
+constexpr int64_t kFiner = 32;
 
 Extent common(const Extent& a, const Extent& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
@@ -29,7 +33,7 @@ bool has_bytes(const RankDemand& demand, const Extent& part) {
 }
 
 /// Whether a few places of the range show a hole: most ranges have none, and are not searched.
-bool seems_sparse(const Extent& range, const std::vector<RankDemand>& demands) {
+bool shows_holes(const Extent& range, const std::vector<RankDemand>& demands) {
   int empty = 0;
   for (int64_t i = 0; i < kSamples; ++i) {
     const int64_t begin = range.begin + range.size() / kSamples * i + range.size() / kSampled;
@@ -40,46 +44,121 @@ bool seems_sparse(const Extent& range, const std::vector<RankDemand>& demands) {
   return empty > kSamples / 2;
 }
 
-/// From the first of the demand's bytes in the part to the last.
-Extent tight(const RankDemand& demand, const Extent& part) {
-  const Access* const access = demand.access;
-  Extent result = common(part, demand.hull);
-  if (!access) return result;
-  const int64_t first = access->position_of(result.begin);
-  const int64_t last = access->position_of(result.end) - 1;
-  access->for_each_block(first, first + 1, [&](int64_t at, int64_t) { result.begin = at; });
-  access->for_each_block(last, last + 1, [&](int64_t at, int64_t) { result.end = at + 1; });
-  return result;
-}
-
-/// Parts that are closer together than `least` are one.
-void join(const Extent& part, int64_t least, std::vector<Extent>& parts) {
-  if (!parts.empty() && part.begin - parts.back().end < least)
+/// Parts that are closer together than `hole` are one.
+void join(const Extent& part, int64_t hole, std::vector<Extent>& parts) {
+  if (!parts.empty() && part.begin - parts.back().end < hole)
     parts.back().end = std::max(parts.back().end, part.end);
   else
     parts.push_back(part);
 }
 
-/// Adds the parts of one access within `part`, halving it until it is no larger than `least`.
-/// False if there are too many.
-bool search(const RankDemand& demand, const Extent& part, int64_t least,
-            std::vector<Extent>& found) {
-  if (!has_bytes(demand, part)) return true;
-  if (part.size() > least) {
-    const int64_t middle = part.begin + part.size() / 2;
-    return search(demand, {part.begin, middle}, least, found) &&
-           search(demand, {middle, part.end}, least, found);
-  }
-  join(tight(demand, part), least, found);
-  return found.size() <= kMostParts;
-}
-
-std::vector<Extent> united(std::vector<Extent> parts, int64_t least) {
+std::vector<Extent> united(std::vector<Extent> parts, int64_t hole) {
   std::sort(parts.begin(), parts.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   std::vector<Extent> result;
-  for (const Extent& part : parts) join(part, least, result);
+  for (const Extent& part : parts) join(part, hole, result);
   return result;
+}
+
+int64_t offset_of(const Access& access, int64_t position) {
+  int64_t offset = 0;
+  access.for_each_block(position, position + 1, [&](int64_t at, int64_t) { offset = at; });
+  return offset;
+}
+
+/// Finds parts of accesses, and gives up when it has asked too often.
+class Search {
+ public:
+  Search(std::span<const Access> accesses, int64_t hole) : accesses_(accesses), hole_(hole) {}
+
+  /// Adds the parts of all accesses in `within`, in whose end it knows of no smaller holes once
+  /// they have `enough` bytes in all. False if it takes too long.
+  bool find(const Extent& within, int64_t enough, std::vector<Extent>& found) {
+    if (within.empty()) return true;
+    std::vector<Extent> parts{within};
+    int64_t leap = within.size();
+    do {
+      leap = std::max(hole_, leap / kFiner);
+      std::vector<Extent> finer;
+      for (const Extent& part : parts)
+        if (!is_dense(part)) {
+          if (!scan(part, leap, finer)) return false;
+        } else {
+          join(part, hole_, finer);
+        }
+      parts.swap(finer);
+    } while (leap > hole_ && size_of(parts) > enough);
+    for (const Extent& part : parts) join(part, hole_, found);
+    return found.size() <= kMostParts;
+  }
+
+ private:
+  bool may_ask(int64_t questions) { return (asked_ += questions) <= kMostQuestions; }
+
+  bool is_dense(const Extent& part) {
+    int64_t bytes = 0;
+    for (const Access& access : accesses_)
+      bytes += access.position_of(part.end) - access.position_of(part.begin);
+    asked_ += 2 * int64_t(accesses_.size());
+    return bytes > part.size() / 2;
+  }
+
+  /// Parts without holes of `leap` bytes.
+  bool scan(const Extent& within, int64_t leap, std::vector<Extent>& found) {
+    std::vector<Extent> all;
+    for (const Access& access : accesses_)
+      if (!scan_of(access, within, leap, all)) return false;
+    for (const Extent& part : united(std::move(all), leap)) join(part, hole_, found);
+    return found.size() <= kMostParts;
+  }
+
+  /// The same of one access, by leaps, however many pieces there are.
+  bool scan_of(const Access& access, const Extent& within, int64_t leap,
+               std::vector<Extent>& found) {
+    int64_t next = access.position_of(within.begin);
+    const int64_t stop = access.position_of(within.end);
+    if (!may_ask(2)) return false;
+    while (next < stop) {
+      Extent part{offset_of(access, next), 0};
+      if (access.contiguous_at(next, stop)) {
+        found.push_back({part.begin, part.begin + (stop - next)});
+        return true;
+      }
+      for (bool more = true; more;) {
+        part.end = offset_of(access, next) + 1;
+        const int64_t reach = std::min(within.end - part.end, leap);
+        const int64_t last = access.position_of(part.end + reach) - 1;
+        more = last > next;
+        next = std::max(next, last);
+        if (!may_ask(2)) return false;
+      }
+      found.push_back(part);
+      ++next;
+    }
+    return true;
+  }
+
+  const std::span<const Access> accesses_;
+  const int64_t hole_;
+  int64_t asked_ = 0;
+};
+
+/// Where the accesses repeat, one period is looked at.
+bool find_all(std::span<const Access> accesses, const Extent& range, int64_t hole, int64_t enough,
+              std::vector<Extent>& found) {
+  Search search(accesses, hole);
+  const auto repeat = common_repeat(accesses, range);
+  if (!repeat || repeat->stride == 0) return search.find(range, enough, found);
+  const int64_t periods = (repeat->end - repeat->begin) / repeat->stride;
+  const int64_t end = repeat->begin + periods * repeat->stride;
+  std::vector<Extent> first;
+  if (!search.find({range.begin, repeat->begin}, enough, found) ||
+      !search.find({repeat->begin, repeat->begin + repeat->stride}, enough / periods, first) ||
+      periods * int64_t(first.size()) > int64_t(kMostParts))
+    return false;
+  for (int64_t shift = 0; shift < end - repeat->begin; shift += repeat->stride)
+    for (const Extent& part : first) join({part.begin + shift, part.end + shift}, hole, found);
+  return search.find({end, range.end}, enough, found);
 }
 
 /// Where an aggregator's share ends that has room for so many bytes more: at a whole page of the
@@ -92,20 +171,44 @@ int64_t end_of_share(const Extent& part, int64_t room) {
 
 }  // namespace
 
-std::vector<Extent> occupied_parts(const Extent& range, const std::vector<RankDemand>& demands) {
-  const int64_t least = range.size() / kHole;
-  if (least < kPage || !seems_sparse(range, demands)) return {};
-  std::vector<Extent> all;
+bool may_be_sparse(const Demand& together) {
+  return together.bytes <= together.hull.size() / kSparse;
+}
+
+std::vector<Extent> occupied_parts(const Extent& range, const std::vector<RankDemand>& demands,
+                                   int64_t hole, int64_t enough) {
+  int64_t bytes = 0;
+  for (const RankDemand& demand : demands) bytes += demand.bytes;
+  // The ranks may want the same bytes.
+  if (bytes > range.size() / kSparse && !shows_holes(range, demands)) return {};
+  std::vector<Access> accesses;
+  std::vector<Extent> parts;
   for (const RankDemand& demand : demands) {
-    std::vector<Extent> own;
-    if (!demand.hull.empty() && !search(demand, range, least, own)) return {};
-    all.insert(all.end(), own.begin(), own.end());
-    if (all.size() <= kMostParts) continue;
-    all = united(std::move(all), least);
-    if (all.size() > kMostParts) return {};
+    if (demand.hull.empty()) continue;
+    if (demand.access)
+      accesses.push_back(*demand.access);
+    else if (demand.parts && !demand.parts->empty())
+      parts.insert(parts.end(), demand.parts->begin(), demand.parts->end());
+    else
+      parts.push_back(demand.hull);
   }
-  all = united(std::move(all), least);
-  return size_of(all) <= range.size() / kSparse ? all : std::vector<Extent>{};
+  std::vector<Extent> found;
+  if (!find_all(accesses, range, hole, enough, found)) return {};
+  parts.insert(parts.end(), found.begin(), found.end());
+  parts = united(std::move(parts), hole);
+  return size_of(parts) <= range.size() / kSparse ? parts : std::vector<Extent>{};
+}
+
+std::vector<Extent> parts_to_tell(const Access& access, int64_t hole, int64_t most) {
+  const Extent hull = access.hull();
+  if (access.empty()) return {};
+  for (; hole < hull.size(); hole *= kFiner) {
+    std::vector<Extent> parts;
+    Search search({&access, 1}, hole);
+    if (search.find(hull, 0, parts) && int64_t(parts.size()) <= most) return parts;
+    if (hole > INT64_MAX / kFiner) break;
+  }
+  return {hull};
 }
 
 int64_t size_of(const std::vector<Extent>& parts) {
@@ -132,6 +235,34 @@ std::vector<std::vector<Extent>> dealt_out(const std::vector<Extent>& parts, int
     }
   }
   return dealt;
+}
+
+std::vector<std::vector<Extent>> striped_out(const std::vector<Extent>& parts, int64_t unit,
+                                             int aggregators) {
+  std::vector<std::vector<Extent>> dealt(static_cast<size_t>(std::max(1, aggregators)));
+  for (Extent part : parts) {
+    while (!part.empty()) {
+      const int64_t stripe = part.begin / unit;
+      const int64_t room = unit - part.begin % unit;
+      const int64_t end = part.begin + std::min(room, part.size());
+      dealt[size_t(stripe % int64_t(dealt.size()))].push_back({part.begin, end});
+      part.begin = end;
+    }
+  }
+  return dealt;
+}
+
+std::vector<Extent> common_parts(const std::vector<Extent>& whole,
+                                 const std::vector<Extent>& parts) {
+  std::vector<Extent> result;
+  auto part = parts.begin();
+  for (const Extent& each : whole) {
+    part = std::lower_bound(part, parts.end(), each.begin,
+                            [](const Extent& p, int64_t at) { return p.end <= at; });
+    for (auto next = part; next != parts.end() && next->begin < each.end; ++next)
+      result.push_back(common(each, *next));
+  }
+  return result;
 }
 
 }  // namespace haichi::mpiio

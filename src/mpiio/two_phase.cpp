@@ -17,6 +17,13 @@ constexpr int64_t kLeastWindow = 128 << 10;
 // As many cycles as overlapping is worth: its gain is the part of the first and the last.
 constexpr int64_t kOverlappingCycles = 8;
 
+// A reader of this or less goes through a hole, see src/mpiio/window_file.cpp. A writer writes
+// pieces that are as far apart one by one, whatever window they are in.
+constexpr int64_t kReadHole = 64 << 10, kWriteHole = 16 << 10;
+
+// So many cycles take as long as two collective calls for which most of them may be spared.
+constexpr int64_t kCyclesWorthTelling = 16;
+
 // Where the ranks of a node have no more than this for an aggregator and cycle, in the mean, they
 // send one message together, if a node has at least so many fewer in a call: two ranks; more ranks;
 // more ranks whose messages are many pieces, and packed and scattered anyway. See "Streams of a
@@ -62,6 +69,11 @@ std::string why_file_thread(const placement::Placement& placement, const TwoPhas
   return "a thread of each aggregator accesses the file while messages travel";
 }
 
+/// How many there are.
+int aggregators_of(const placement::Placement& placement, const TwoPhaseOptions& options) {
+  return int((options.chosen ? *options.chosen : aggregators_for(placement, options)).ranks.size());
+}
+
 /// How many messages a rank may have in a call.
 int64_t messages_of(const TwoPhasePlan& plan, int64_t span, int64_t bytes, int64_t blocks) {
   const int64_t windows = span / plan.cb_slot_bytes + 1;
@@ -69,13 +81,15 @@ int64_t messages_of(const TwoPhasePlan& plan, int64_t span, int64_t bytes, int64
 }
 
 /// What a rank has for an aggregator in a cycle, in the mean over those that may have something, in
-/// bytes. Where a rank's pieces are is not looked at: it may have less for more of them.
-int64_t mean_message(const TwoPhasePlan& plan, const std::vector<RankDemand>& demands) {
+/// bytes. Where a rank's pieces are is not looked at: it may have less for more of them. `most`:
+/// bytes of all windows, at most.
+int64_t mean_message(const TwoPhasePlan& plan, const std::vector<RankDemand>& demands,
+                     int64_t most) {
   int64_t bytes = 0, messages = 0;
   for (const RankDemand& demand : demands) {
     if (demand.hull.empty()) continue;
     bytes += demand.bytes;
-    messages += messages_of(plan, demand.hull.size(), demand.bytes, demand.blocks);
+    messages += messages_of(plan, std::min(most, demand.hull.size()), demand.bytes, demand.blocks);
   }
   return bytes / std::max<int64_t>(1, messages);
 }
@@ -139,10 +153,23 @@ int64_t window_size(const placement::Placement& placement, const plan::Extent& r
 
 int64_t buffer_needed(const placement::Placement& placement, const TwoPhaseOptions& options,
                       const plan::Extent& range) {
-  const int aggregators =
-      int((options.chosen ? *options.chosen : aggregators_for(placement, options)).ranks.size());
   return windows_of_buffer(placement, options) *
-         window_size(placement, range, aggregators, options);
+         window_size(placement, range, aggregators_of(placement, options), options);
+}
+
+// Of windows that are smaller than a hole several would be in it.
+int64_t hole_of(const placement::Placement& placement, const TwoPhaseOptions& options,
+                Direction direction, const plan::Extent& range) {
+  return std::min(window_size(placement, range, aggregators_of(placement, options), options),
+                  direction == Direction::read ? kReadHole : kWriteHole);
+}
+
+bool worth_telling(const placement::Placement& placement, const TwoPhaseOptions& options,
+                   const Demand& together) {
+  if (!may_be_sparse(together)) return false;
+  const int aggregators = aggregators_of(placement, options);
+  const int64_t window = window_size(placement, together.hull, aggregators, options);
+  return together.hull.size() / window / aggregators >= kCyclesWorthTelling;
 }
 
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
@@ -196,13 +223,27 @@ TwoPhasePlan begin_plan(const placement::Placement& placement, const TwoPhaseOpt
   return result;
 }
 
-/// Domains without the holes between the parts, instead of even ones.
+/// Those of the range if it is mostly holes, as small as it makes for fewer cycles.
+std::vector<plan::Extent> parts_of_range(const placement::Placement& placement,
+                                         const TwoPhaseOptions& options, const Demand& together,
+                                         const std::vector<RankDemand>& demands,
+                                         const TwoPhasePlan& plan) {
+  if (plan.domains.cycles() < 2) return {};
+  const int64_t enough = kOverlappingCycles * int64_t(plan.aggregators.ranks.size()) *
+                         window_of_buffer(placement, options);
+  return occupied_parts(together.hull, demands,
+                        hole_of(placement, options, plan.direction, together.hull), enough);
+}
+
+/// Domains and windows without the holes between the parts.
 void plan_parts(const placement::Placement& placement, const TwoPhaseOptions& options,
                 const std::vector<plan::Extent>& parts, TwoPhasePlan& plan) {
   const int64_t size = size_of(parts);
   const int count = int(plan.aggregators.ranks.size());
   plan.cb_slot_bytes = window_size(placement, {0, size}, count, options);
-  plan.domains = plan::FileDomains(dealt_out(parts, count), plan.cb_slot_bytes);
+  const auto dealt = options.stripe_unit > 0 ? striped_out(parts, options.stripe_unit, count)
+                                             : dealt_out(parts, count);
+  plan.domains = plan::FileDomains::packed(dealt, plan.cb_slot_bytes);
   plan.why.push_back(fmt::format("most of the range is holes: {} part{} of {} bytes in all are cut",
                                  parts.size(), parts.size() == 1 ? "" : "s", size));
 }
@@ -228,13 +269,14 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
   const Demand together = sum_of(demands);
   TwoPhasePlan result = begin_plan(placement, options, direction, together.hull);
   const char* how = options.stripe_unit > 0 ? "stripes" : "even domains";
-  std::vector<plan::Extent> parts;
-  if (options.stripe_unit == 0) parts = occupied_parts(together.hull, demands);
+  const std::vector<plan::Extent> parts =
+      parts_of_range(placement, options, together, demands, result);
   if (!parts.empty()) {
     plan_parts(placement, options, parts, result);
-    how = "even domains of its parts";
-  } else if (may_go_by_bytes(placement, options)) {
-    if (auto local = domains_by_bytes(placement, options, result, together.hull, demands)) {
+    how = options.stripe_unit > 0 ? "stripes of its parts" : "even domains of its parts";
+  }
+  if (may_go_by_bytes(placement, options)) {
+    if (auto local = domains_by_bytes(placement, options, result, together.hull, demands, parts)) {
       if (local->domains) {
         result.domains = std::move(*local->domains);
         how = "domains";
@@ -245,7 +287,7 @@ TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhas
       result.busiest_aggregator = local->busiest_aggregator;
     }
   }
-  result.message = mean_message(result, demands);
+  result.message = mean_message(result, demands, parts.empty() ? INT64_MAX : size_of(parts));
   end_plan(placement, options, together, how, result);
   return result;
 }

@@ -25,6 +25,15 @@ int64_t window_size(const placement::Placement& placement, const plan::Extent& r
 int64_t buffer_needed(const placement::Placement& placement, const TwoPhaseOptions& options,
                       const plan::Extent& range);
 
+/// How small a hole in an access of `range` may be that no window has.
+int64_t hole_of(const placement::Placement& placement, const TwoPhaseOptions& options,
+                Direction direction, const plan::Extent& range);
+
+/// True if so little of the range is accessed in so many cycles that it pays to tell where the
+/// bytes are: two collective calls for cycles with nothing in them.
+bool worth_telling(const placement::Placement& placement, const TwoPhaseOptions& options,
+                   const Demand& together);
+
 /// True if all ranks are aggregators unless something else is asked for: they are on one node.
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options);
 

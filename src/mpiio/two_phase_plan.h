@@ -76,6 +76,8 @@ struct RankDemand {
   int64_t bytes = 0;
   int64_t blocks = 0;              ///< contiguous pieces of the file
   const Access* access = nullptr;  ///< if known on all ranks; else its bytes count as spread evenly
+  /// Ascending, and all bytes are in them, if it is not known and its rank has told them.
+  const std::vector<plan::Extent>* parts = nullptr;
 };
 
 /// That of a rank whose access, which must live on, all ranks know.

@@ -220,13 +220,13 @@ void TwoPhaseSchedule::add_messages(int64_t cycle) {
 
 void TwoPhaseSchedule::add_file_access(int64_t cycle) {
   if (my_aggregator_ < 0) return;
-  const plan::Extent window = plan_.domains.window(my_aggregator_, cycle);
-  if (window.empty()) return;
+  const plan::WindowLayout window = plan_.domains.layout(my_aggregator_, cycle);
+  if (window.bytes() == 0) return;
   const bool writing = plan_.direction == Direction::write;
-  const plan::Slice whole{place(Place::Kind::window, cycle, 0), 0, window.size()};
+  const plan::Slice whole{place(Place::Kind::window, cycle, 0), 0, window.bytes()};
   Step access = exchange_step(writing ? Step::Kind::file_write : Step::Kind::file_read, -1,
                               writing ? whole : plan::Slice{}, writing ? plan::Slice{} : whole);
-  access.file_begin = window.begin;
+  access.file_begin = window.hull().begin;
   add(cycle, access);
 }
 

@@ -1,6 +1,7 @@
 #include "mpiio/units.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/rounding.h"
 
@@ -95,6 +96,28 @@ std::vector<int64_t> borders_of_units(const Extent& range, const std::vector<Ran
   cut_evenly(borders.back(), range.end, unit, borders);
   borders.push_back(range.end);
   return borders;
+}
+
+std::vector<Extent> units_of_parts(const std::vector<Extent>& parts) {
+  int64_t bytes = 0;
+  for (const Extent& part : parts) bytes += part.size();
+  const int64_t unit = std::max(kLeastUnit, bytes / kMostUnits + 1);
+  std::vector<Extent> units;
+  int64_t filled = unit;  // of the last one
+  for (const Extent& part : parts) {
+    if (filled + part.size() <= unit) {
+      units.back().end = part.end;
+      filled += part.size();
+      continue;
+    }
+    std::vector<int64_t> ends;
+    cut_evenly(part.begin, part.end, unit, ends);
+    ends.push_back(part.end);
+    int64_t begin = part.begin;
+    for (const int64_t end : ends) units.push_back({std::exchange(begin, end), end});
+    filled = units.back().size();
+  }
+  return units;
 }
 
 }  // namespace haichi::mpiio

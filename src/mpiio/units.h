@@ -18,4 +18,8 @@ namespace haichi::mpiio {
 std::vector<int64_t> borders_of_units(const plan::Extent& range,
                                       const std::vector<RankDemand>& demands);
 
+/// The same of a range whose bytes are all in the parts, which ascend: each unit is of one part, or
+/// of several and what lies between them. Units have no bytes between them.
+std::vector<plan::Extent> units_of_parts(const std::vector<plan::Extent>& parts);
+
 }  // namespace haichi::mpiio

@@ -103,5 +103,21 @@ TEST(Units, AscendFromBeginToEndOfAnyRangeAndAreNotTooMany) {
   }
 }
 
+TEST(UnitsOfParts, HaveAllBytesAndAreOfAboutOneSize) {
+  std::vector<plan::Extent> parts{{0, 100}, {1 << 20, (1 << 20) + 100'000}};
+  for (int64_t k = 0; k < 5000; ++k) parts.push_back({(k + 2) << 30, ((k + 2) << 30) + 100});
+  const auto units = units_of_parts(parts);
+  EXPECT_LE(units.size(), 100u);
+  size_t unit = 0;
+  for (plan::Extent part : parts)
+    while (!part.empty()) {
+      if (units[unit].end <= part.begin) ++unit;
+      ASSERT_LE(units[unit].begin, part.begin);
+      ASSERT_GT(units[unit].end, part.begin);
+      part.begin = std::min(part.end, units[unit].end);
+    }
+  EXPECT_EQ(unit + 1, units.size());
+}
+
 }  // namespace
 }  // namespace haichi::mpiio

@@ -10,7 +10,7 @@
 
 #include "mpiio/file_lock.h"
 #include "mpiio/run_list.h"
-#include "plan/file_domains.h"
+#include "plan/window_layout.h"
 #include "trace/recorder.h"
 
 namespace haichi::mpiio {
@@ -28,10 +28,9 @@ using RecordPhase = void (*)(void* context, trace::Phase, int64_t cycle, int64_t
 
 /// One cycle's part of an aggregator's file domain, in memory.
 struct FileWindow {
-  plan::Extent extent;
+  plan::WindowLayout layout;
   std::byte* memory = nullptr;
-  RunList runs;  ///< bytes that some rank gives or wants, ascending
-  std::byte* at(int64_t offset) const { return memory + (offset - extent.begin); }
+  RunList runs;  ///< bytes that some rank gives or wants, ascending; none is in two parts
 };
 
 /// What happened to windows, one or several.
@@ -58,12 +57,13 @@ struct FileOutcome {
   bool lock_refused = false;  ///< and so pieces were written one by one
 };
 
-/// Reads the runs, and holes between them that are not worth skipping. Bytes that are not there
-/// after all are given as zeros.
+/// Reads the runs, and holes between those of a part that are not worth skipping. Bytes that are
+/// not there after all are given as zeros.
 FileOutcome read_window(const FileWindow& window, const AggregatorFile& file);
 
-/// Writes the runs: one by one, or with the holes between them by read-modify-write where that is
-/// permitted (FillPermit). Uses the holes of the window's memory.
+/// Writes the runs: one by one, or those of a part with the holes between them by read-modify-write
+/// where that is permitted (FillPermit). Uses the holes of the window's memory. What lies between
+/// two parts is neither read nor written.
 FileOutcome write_window(const FileWindow& window, const AggregatorFile& file, Holes holes);
 
 }  // namespace haichi::mpiio

@@ -1,10 +1,27 @@
 #include "patterns/file_steps.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace haichi::patterns {
 
 using plan::Step;
+
+namespace {
+
+int64_t size_of(const Step& step) {
+  return step.kind == Step::Kind::file_write ? step.from.size : step.to.size;
+}
+
+}  // namespace
+
+FileSteps::FileSteps(std::unique_ptr<plan::Schedule> inner, const Pieces& pieces,
+                     mpiio::Holes holes, const mpiio::TwoPhasePlan& plan, int rank)
+    : FileSteps(std::move(inner), pieces, holes, plan.file_thread) {
+  const std::vector<int>& ranks = plan.aggregators.ranks;
+  domains_ = &plan.domains;
+  aggregator_ = int(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
 
 bool FileSteps::next(Step& step) {
   while (steps_.empty()) {  // a window may lie in a hole: then nothing of it is written
@@ -18,14 +35,31 @@ bool FileSteps::next(Step& step) {
 }
 
 void FileSteps::expand(const Step& step) {
-  if (step.kind == Step::Kind::file_write)
-    write(step);
-  else
-    steps_.push_back(step);
+  const plan::WindowLayout window =
+      domains_ ? domains_->layout(aggregator_, step.round) : plan::WindowLayout();
+  if (!window.in_parts()) add_part(step, {step.file_begin, step.file_begin + size_of(step)}, 0);
+  int64_t at = 0;
+  if (window.in_parts())
+    window.for_each_part([&](const plan::Extent& part) {
+      add_part(step, part, std::exchange(at, at + part.size()));
+    });
   if (thread_) return;
   Step wait = step;
   wait.kind = Step::Kind::file_wait;
   steps_.push_back(wait);
+}
+
+/// What becomes of a part that lies `at` bytes behind the begin of the step's slice.
+void FileSteps::add_part(const Step& step, const plan::Extent& part, int64_t at) {
+  Step access = step;
+  plan::Slice& slice = step.kind == Step::Kind::file_write ? access.from : access.to;
+  slice.begin += at;
+  slice.size = part.size();
+  access.file_begin = part.begin;
+  if (step.kind == Step::Kind::file_write)
+    write(access);
+  else
+    steps_.push_back(access);
 }
 
 void FileSteps::write(const Step& step) {

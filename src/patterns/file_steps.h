@@ -4,8 +4,8 @@
 #include <deque>
 #include <memory>
 
+#include "mpiio/two_phase_plan.h"
 #include "mpiio/window_file.h"
-#include "plan/file_domains.h"
 #include "plan/schedule.h"
 
 namespace haichi::patterns {
@@ -24,17 +24,24 @@ class FileSteps : public plan::Schedule {
   FileSteps(std::unique_ptr<plan::Schedule> inner, const Pieces& pieces, mpiio::Holes holes,
             bool thread)
       : inner_(std::move(inner)), pieces_(pieces), holes_(holes), thread_(thread) {}
+  /// The same of the two-phase schedule of a rank: the plan, which must outlive it, has the parts
+  /// of its windows, and says whether there is a thread.
+  FileSteps(std::unique_ptr<plan::Schedule> inner, const Pieces& pieces, mpiio::Holes holes,
+            const mpiio::TwoPhasePlan& plan, int rank);
   bool next(plan::Step& step) override;
   int max_outstanding() const override { return inner_->max_outstanding(); }
 
  private:
   void expand(const plan::Step& step);
   void write(const plan::Step& step);
+  void add_part(const plan::Step& step, const plan::Extent& part, int64_t at);
 
   std::unique_ptr<plan::Schedule> inner_;
   const Pieces pieces_;
   const mpiio::Holes holes_;
   const bool thread_;
+  const plan::FileDomains* domains_ = nullptr;  // null: a window is one part
+  int aggregator_ = -1;
   std::deque<plan::Step> steps_;  // that the last one of the inner schedule came to
 };
 

@@ -163,7 +163,7 @@ Result<Job> hpio(const Case& of) {
     if (p.cycles != Cycles::overlapping)
       cycles = std::make_unique<CyclesApart>(std::move(cycles), r, ranks, p.cycles);
     job.schedules.push_back(
-        std::make_unique<FileSteps>(std::move(cycles), all, p.holes, base->plan.file_thread));
+        std::make_unique<FileSteps>(std::move(cycles), all, p.holes, base->plan, r));
   }
   return job;
 }

@@ -1,6 +1,8 @@
 #include "plan/file_domains.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 
 #include "base/rounding.h"
 
@@ -9,6 +11,66 @@ namespace {
 
 // A window is not smaller than this only because another aggregator has more.
 constexpr int64_t kLeastOfLess = 32 << 10;
+
+/// Most bytes of the windows of each aggregator. Who has much less than another has smaller windows
+/// and not fewer cycles: else its messages come all at once, and its links stand still while the
+/// others go on.
+std::vector<int64_t> most_of_windows(const std::vector<std::vector<Extent>>& parts,
+                                     int64_t buffer) {
+  std::vector<int64_t> bytes(parts.size()), most(parts.size(), buffer);
+  for (size_t a = 0; a < parts.size(); ++a)
+    for (const Extent& part : parts[a]) bytes[a] += part.size();
+  const int64_t longest = parts.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+  for (size_t a = 0; a < parts.size(); ++a) {
+    if (bytes[a] >= longest / 2) continue;
+    const double share = double(bytes[a]) / double(longest);
+    most[a] =
+        std::min(buffer, std::max(kLeastOfLess, whole_pages(int64_t(share * double(buffer)))));
+  }
+  return most;
+}
+
+/// Bytes of each window if so many are cut evenly in windows of at most `most`, nearly: in whole
+/// pages.
+int64_t even_size(int64_t bytes, int64_t most) {
+  const int64_t number = divide_up(bytes, most);
+  const int64_t each = divide_up(bytes, std::max<int64_t>(1, number));
+  return each > most - kPage ? most : whole_pages(each);
+}
+
+/// Where a window ends that has room for about so many bytes of the part, and for `most` at most:
+/// at a whole page of the file, if it can, or with the part.
+int64_t end_in_window(const Extent& part, int64_t room, int64_t most) {
+  if (room >= part.size()) return part.end;
+  const int64_t end = part.begin + room, beyond = end % kPage;
+  if (beyond == 0) return end;
+  if (kPage - beyond <= most - room) return end + std::min(part.end - end, kPage - beyond);
+  return beyond < room ? end - beyond : end;
+}
+
+/// Calls visit(a, run) for each run of parts of one aggregator that has none of another in between.
+template <class Visit>
+void for_each_run(const std::vector<std::vector<Extent>>& parts, Visit&& visit) {
+  struct Next {
+    int64_t begin;
+    size_t a, at;
+    bool operator>(const Next& other) const { return begin > other.begin; }
+  };
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  const auto add = [&](size_t a, size_t at) {
+    if (at < parts[a].size()) next.push({parts[a][at].begin, a, at});
+  };
+  for (size_t a = 0; a < parts.size(); ++a) add(a, 0);
+  while (!next.empty()) {
+    const auto [begin, a, first] = next.top();
+    next.pop();
+    const std::vector<Extent>& mine = parts[a];
+    size_t end = first + 1;
+    while (end < mine.size() && (next.empty() || mine[end].begin < next.top().begin)) ++end;
+    visit(a, std::span(mine).subspan(first, end - first));
+    add(a, end);
+  }
+}
 
 }  // namespace
 
@@ -38,31 +100,60 @@ FileDomains::FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t 
       stripe_unit_(0),
       alignment_(1),
       listed_(size_t(aggregators_)) {
-  std::vector<int64_t> bytes(parts.size());
-  for (size_t a = 0; a < parts.size(); ++a)
-    for (const Extent& part : parts[a]) bytes[a] += part.size();
-  const int64_t longest = parts.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+  const std::vector<int64_t> most = most_of_windows(parts, buffer_);
   for (size_t a = 0; a < parts.size(); ++a) {
-    // Who has much less has smaller windows and not fewer cycles: else its messages come all at
-    // once, and its links stand still while the others go on.
-    int64_t most = buffer_;
-    if (bytes[a] < longest / 2) {
-      const double share = double(bytes[a]) / double(longest);
-      most =
-          std::min(buffer_, std::max(kLeastOfLess, whole_pages(int64_t(share * double(buffer_)))));
-    }
-    for (const Extent& part : parts[a]) list_windows(part, most, listed_[a]);
+    for (const Extent& part : parts[a]) list_windows(part, most[a], listed_[a]);
     cycles_ = std::max(cycles_, int64_t(listed_[a].size()));
   }
+}
+
+FileDomains FileDomains::packed(const std::vector<std::vector<Extent>>& parts, int64_t buffer) {
+  FileDomains domains(std::vector<std::vector<Extent>>(parts.size()), buffer);
+  domains.pack_windows(parts);
+  return domains;
+}
+
+void FileDomains::pack_windows(const std::vector<std::vector<Extent>>& parts) {
+  packed_.resize(listed_.size());
+  const std::vector<int64_t> most = most_of_windows(parts, buffer_);
+  for_each_run(parts, [&](size_t a, std::span<const Extent> run) { pack_run(a, run, most[a]); });
+  for (const std::vector<Extent>& windows : listed_)
+    cycles_ = std::max(cycles_, int64_t(windows.size()));
+}
+
+// Windows of the same size, as list_windows has them.
+void FileDomains::pack_run(size_t a, std::span<const Extent> run, int64_t most) {
+  std::vector<WindowPart>& parts = packed_[a].parts;
+  int64_t bytes = 0, in_window = 0;
+  for (const Extent& part : run) bytes += part.size();
+  const int64_t each = even_size(bytes, most);
+  size_t first = parts.size();
+  const auto close = [&] {
+    if (in_window == 0) return;
+    listed_[a].push_back({parts[first].extent.begin, parts.back().extent.end});
+    packed_[a].ends.push_back(first = parts.size());
+    in_window = 0;
+  };
+  for (Extent part : run) {
+    while (!part.empty()) {
+      const Extent taken{part.begin, end_in_window(part, each - in_window, most - in_window)};
+      if (first < parts.size() && parts.back().extent.end == taken.begin)
+        parts.back().extent.end = taken.end;
+      else
+        parts.push_back({taken, in_window});
+      in_window += taken.size();
+      part.begin = taken.end;
+      if (in_window >= each || !part.empty()) close();
+    }
+  }
+  close();
 }
 
 // Windows of the same size as nearly as pages allow: of a part a little larger than the buffer, one
 // full window and a small rest would take two cycles all the same; a page that two windows share is
 // written twice.
 void FileDomains::list_windows(Extent part, int64_t most, std::vector<Extent>& windows) {
-  const int64_t number = divide_up(part.size(), most);
-  int64_t each = divide_up(part.size(), std::max<int64_t>(1, number));
-  each = each > most - kPage ? most : whole_pages(each);
+  const int64_t each = even_size(part.size(), most);
   for (; !part.empty(); part.begin += std::min(each, part.size()))
     windows.push_back({part.begin, part.begin + std::min(each, part.size())});
 }
@@ -145,6 +236,15 @@ Extent FileDomains::window(int a, int64_t c) const {
     return c < int64_t(windows.size()) ? windows[size_t(c)] : Extent{};
   }
   return stripe_unit_ > 0 ? window_of_stripe(a, c) : window_of_domain(a, c);
+}
+
+WindowLayout FileDomains::layout(int a, int64_t c) const {
+  const Extent hull = window(a, c);
+  if (packed_.empty() || hull.empty()) return hull;
+  const Packed& packed = packed_[size_t(a)];
+  const size_t first = c > 0 ? packed.ends[size_t(c) - 1] : 0, end = packed.ends[size_t(c)];
+  if (end - first == 1) return hull;
+  return WindowLayout(std::span(packed.parts).subspan(first, end - first));
 }
 
 Extent FileDomains::hull(int a) const {

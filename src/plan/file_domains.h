@@ -5,18 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-namespace haichi::plan {
+#include "plan/extent.h"
+#include "plan/window_layout.h"
 
-/// Half-open range of bytes of a file.
-struct Extent {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int64_t size() const { return end - begin; }
-  bool empty() const { return end <= begin; }
-  friend bool operator==(const Extent&, const Extent&) = default;
-};
+namespace haichi::plan {
 
 /// The part of the file that each aggregator handles in each cycle. Over all aggregators and cycles
 /// the windows cover every byte of the range exactly once; none is larger than `buffer`; an
@@ -38,20 +33,27 @@ struct Extent {
 ///
 /// Or the parts of each aggregator are given (plan/locality.h): its windows are these parts in
 /// order, cut evenly, in whole pages, where they are larger than the buffer, or than a part of it
-/// where another aggregator has more than twice as many bytes.
+/// where another aggregator has more than twice as many bytes. Or these are packed: a window has as
+/// many parts as the buffer holds, without the holes between them, where those are nobody's. So no
+/// other window has bytes within the hull of one, whoever's it is.
 class FileDomains {
  public:
   FileDomains(Extent range, int aggregators, int64_t buffer, int64_t stripe_unit,
               int64_t alignment);
   /// `parts[a]` ascend, and no two parts of any aggregators share a byte.
   FileDomains(const std::vector<std::vector<Extent>>& parts, int64_t buffer);
+  /// The same, packed.
+  static FileDomains packed(const std::vector<std::vector<Extent>>& parts, int64_t buffer);
 
   int aggregators() const { return aggregators_; }
   /// Cycles that the busiest aggregator needs; all run 0..cycles()-1, with empty windows where one
   /// has less. At least one window of the last cycle is not empty; 0 for an empty range.
   int64_t cycles() const { return cycles_; }
-  /// What aggregator `a` (index, not rank) handles in cycle `c`; Extent{} if nothing.
+  /// What aggregator `a` (index, not rank) handles in cycle `c`; Extent{} if nothing. If its
+  /// windows are packed: the hull of that.
   Extent window(int a, int64_t c) const;
+  /// The same with its parts, which are those of this object.
+  WindowLayout layout(int a, int64_t c) const;
   /// Smallest extent with all of the aggregator's windows; Extent{} if it has none.
   Extent hull(int a) const;
 
@@ -71,6 +73,8 @@ class FileDomains {
   void count_striped_cycles();
   Extent window_of_stripe(int a, int64_t c) const;
   static void list_windows(Extent part, int64_t most, std::vector<Extent>& windows);
+  void pack_windows(const std::vector<std::vector<Extent>>& parts);
+  void pack_run(size_t a, std::span<const Extent> run, int64_t most);
 
   Extent range_;
   int aggregators_;
@@ -78,7 +82,12 @@ class FileDomains {
   int64_t stripe_unit_;
   int64_t alignment_;
   std::vector<std::vector<Extent>> listed_;  // windows by aggregator, if parts were given
-  int64_t skipped_ = 0;  // with stripes: leading parts of the first stripe that nobody needs
+  struct Packed {
+    std::vector<WindowPart> parts;  // of all windows
+    std::vector<size_t> ends;       // there, of each window's
+  };
+  std::vector<Packed> packed_;  // by aggregator, if they are packed
+  int64_t skipped_ = 0;         // with stripes: leading parts of the first stripe that nobody needs
   int64_t cycles_ = 0;
 };
 

@@ -242,6 +242,78 @@ TEST(FileDomains, WindowsOfPartsAreNoLargerThanTheBuffer) {
     }
 }
 
+std::vector<Extent> parts_of(const WindowLayout& window) {
+  std::vector<Extent> parts;
+  window.for_each_part([&](const Extent& part) { parts.push_back(part); });
+  return parts;
+}
+
+TEST(FileDomains, PackedWindowsHoldSeveralPartsWithNobodysBytesBetween) {
+  const auto domains = FileDomains::packed({{{0, 10}, {100, 110}, {300, 310}}, {{200, 220}}}, 64);
+  ASSERT_EQ(domains.cycles(), 2);
+  EXPECT_THAT(parts_of(domains.layout(0, 0)), ElementsAre(Extent{0, 10}, Extent{100, 110}));
+  EXPECT_EQ(domains.window(0, 0), (Extent{0, 110}));
+  EXPECT_EQ(domains.layout(0, 0).bytes(), 20);
+  EXPECT_THAT(parts_of(domains.layout(0, 1)), ElementsAre(Extent{300, 310}));
+  EXPECT_FALSE(domains.layout(0, 1).in_parts());
+  EXPECT_THAT(parts_of(domains.layout(1, 0)), ElementsAre(Extent{200, 220}));
+  EXPECT_THAT(parts_of(domains.layout(1, 1)), ElementsAre());
+}
+
+/// Ascending parts of a file, each one of some aggregator's.
+std::vector<std::vector<Extent>> random_parts(test::Random& random) {
+  std::vector<std::vector<Extent>> parts(size_t(random.between(1, 5)));
+  int64_t at = random.between(0, 9000);
+  const int64_t most = random.between(1, 9000);
+  for (int64_t n = random.between(0, 60); n > 0; --n) {
+    const int64_t end = at + random.between(1, most);
+    parts[random.below(3) ? 0 : size_t(random.below(parts.size()))].push_back({at, end});
+    at = end + random.between(0, 20'000);
+  }
+  return parts;
+}
+
+TEST(FileDomains, PackedWindowsHaveEveryByteOnceAndKeepOutOfEachOther) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    test::Random random(seed);
+    const auto parts = random_parts(random);
+    const int64_t buffer = random.between(1, 30'000);
+    const auto domains = FileDomains::packed(parts, buffer);
+    std::vector<Extent> hulls;
+    for (int a = 0; a < domains.aggregators(); ++a) {
+      std::vector<Extent> joined;
+      for (int64_t c = 0; c < domains.cycles(); ++c) {
+        const WindowLayout window = domains.layout(a, c);
+        ASSERT_LE(window.bytes(), buffer) << seed;
+        ASSERT_EQ(window.hull(), domains.window(a, c)) << seed;
+        if (window.bytes() > 0) hulls.push_back(window.hull());
+        WindowPlaces places(window);
+        int64_t bytes = 0;
+        window.for_each_part([&](const Extent& part) {
+          ASSERT_FALSE(part.empty()) << seed;
+          ASSERT_EQ(places(part.begin), bytes) << seed;
+          ASSERT_EQ(places(part.end - 1), (bytes += part.size()) - 1) << seed;
+          joined.push_back(part);
+        });
+        ASSERT_EQ(bytes, window.bytes()) << seed;
+      }
+      const auto join = [](std::vector<Extent> list) {
+        std::vector<Extent> result;
+        for (const Extent& each : list)
+          if (!result.empty() && result.back().end == each.begin)
+            result.back().end = each.end;
+          else
+            result.push_back(each);
+        return result;
+      };
+      ASSERT_EQ(join(joined), join(parts[size_t(a)])) << seed;
+    }
+    std::sort(hulls.begin(), hulls.end(),
+              [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+    for (size_t i = 1; i < hulls.size(); ++i) ASSERT_LE(hulls[i - 1].end, hulls[i].begin) << seed;
+  }
+}
+
 // All the bytes that a file can have: windows cannot be listed, so both ends and their neighbours
 // are looked at.
 TEST(FileDomains, NothingOverflowsOnTheLargestFiles) {
