@@ -59,6 +59,9 @@ header-cells-far-small  call=at_all shape=header views=each header=743 far=38085
                         gap=683 pieces=394 opens=10
 far-apart               call=at_all shape=far view=no far=1073741824 piece=65536 calls=5
 far-apart-view          call=all shape=far far=1073741824 piece=1000 pieces=50 calls=5
+sparse-pieces           call=all shape=strided piece=64 gap=1048576 pieces=300
+sparse-irregular        call=all shape=irregular piece=64 gap=1048576 pieces=300
+sparse-calls            call=at_all shape=strided piece=512 gap=262144 pieces=40 calls=10
 btio-cells              call=at_all shape=block array=64x64x64 piece=40
 btio-steps              call=at_all shape=block array=32x32x32 piece=40 calls=5
 btio-small              call=at_all shape=block array=12x12x12 piece=40 calls=40
