@@ -22,7 +22,7 @@ constexpr int kLessPatience = 10;
 }  // namespace
 
 Dispatcher::Dispatcher(const DispatcherOptions& options)
-    : options_(options), budget_(options.memory) {
+    : options_(options), budget_(options.memory), kept_(options.cache) {
   const uint64_t session = unguessable_number();
   for (uint32_t i = 0; i < options_.servers.size(); ++i) {
     const LinkOptions link{options_.servers[i], options_.secret, session, i, options_.patience_ms};
@@ -165,10 +165,12 @@ Outcome<Opened> Dispatcher::create(Inode folder, std::string_view name, const Ne
     const std::lock_guard lock(file->mutex);
     file->layout = reply->layout;
   }
+  kept_.opened(file->inode, reply->attributes.changed, now_ms());
   return add(file, flags, *reply);
 }
 
 Outcome<Opened> Dispatcher::open(Inode inode, int flags) {
+  const int64_t asked_ms = now_ms();
   File file;
   uint64_t version = 0;
   std::promise<Outcome<NameReply>> promise;
@@ -194,6 +196,7 @@ Outcome<Opened> Dispatcher::open(Inode inode, int flags) {
     const uint64_t stale = file->layout.stale;
     file->layout = reply->layout;
     file->layout.stale |= stale;
+    kept_.opened(inode, reply->attributes.changed, asked_ms);
     reconcile(*file, version, reply->attributes);
   }
   Opened opened = add(file, flags, *reply);
@@ -239,7 +242,10 @@ void Dispatcher::release(Handle handle) {
 void Dispatcher::count_close(const File& file) {
   const std::lock_guard lock(mutex_);
   const uint64_t left = --file->handles;
-  if (left == 0) files_.erase(file->inode);
+  if (left == 0) {
+    files_.erase(file->inode);
+    kept_.closed(file->inode);
+  }
   names_->send({.op = NameOp::close, .inode = file->inode, .number = left},
                [this](Outcome<NameReply> reply) {
                  if (reply) drop_objects(*reply);
@@ -248,6 +254,7 @@ void Dispatcher::count_close(const File& file) {
 
 void Dispatcher::drop_objects(const NameReply& reply) {
   if (!reply.gone) return;
+  kept_.drop(reply.gone_inode);
   const auto body = pack_object({reply.gone_inode, 0});
   for (auto& link : links_)
     link->send(Outgoing(Kind::remove, body), [](int, std::span<const std::byte>) {});
@@ -258,6 +265,7 @@ void Dispatcher::gather(const File& file, uint64_t offset, std::span<const std::
   file->pending.push_back({offset, bytes.size(), file->memory.size()});
   file->memory.insert(file->memory.end(), bytes.begin(), bytes.end());
   budget_.take(bytes.size());
+  kept_.drop(file->inode, offset, bytes.size());
   file->size = std::max(file->size, offset + bytes.size());
   clock_gettime(CLOCK_REALTIME, &file->modified);
   file->grown = true;

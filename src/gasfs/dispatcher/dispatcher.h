@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gasfs/dispatcher/kept_blocks.h"
 #include "gasfs/dispatcher/link.h"
 #include "gasfs/dispatcher/name_client.h"
 #include "gasfs/dispatcher/scatter.h"
@@ -30,6 +31,7 @@ struct DispatcherOptions {
   bool durable_close = false;               // flush does what fsync does
   uint64_t sub_buffer = uint64_t{4} << 20;  // bytes of a file with which it is first sent
   uint64_t memory = uint64_t{256} << 20;    // bytes of all files, gathered or on their way
+  uint64_t cache = uint64_t{64} << 20;      // bytes that were read and are kept; 0: none
   int linger_ms = 2000;                     // what was gathered goes after so long at the latest
   int patience_ms = 30'000;                 // and a silent server is given up
 };
@@ -87,6 +89,7 @@ class Dispatcher final : public NodeFiles {
     File file;
     int flags = 0;
     uint64_t errors_seen = 0;
+    ReadPattern reads;  // its own; under its file's lock too
   };
   using Shared = std::shared_ptr<Description>;
 
@@ -121,8 +124,22 @@ class Dispatcher final : public NodeFiles {
   int ask_all(Kind kind, const ObjectMessage& message, Layout layout, const File& file);
   /// What each answers; those that are stale or given up are not asked where others have copies.
   std::vector<int> ask_each(Kind kind, const ObjectMessage& message, const Layout& layout);
+  int cut(Inode inode, uint64_t size, const Layout& layout, const File& file);
+  static int64_t now_ms();
+  int confirm_kept(Inode inode);
   Outcome<uint64_t> size_for_read(const File& file, uint64_t end);
-  int read_part(const File& file, uint64_t offset, std::span<std::byte> bytes);
+  /// Asks the servers. `overlaid` tells whether something is in it that they do not have yet.
+  int read_part(const File& file, uint64_t offset, std::span<std::byte> bytes, bool& overlaid);
+  /// As many of the bytes as come together, from what is kept or from the servers, to be kept.
+  Outcome<size_t> read_some(const File& file, uint64_t offset, std::span<std::byte> bytes,
+                            uint64_t size);
+  void look_ahead(Description& description, uint64_t offset, uint64_t length);
+  /// What nobody waits for yet; the file is locked.
+  void read_ahead(const File& file, const Ahead& ahead);
+  /// Asks for chunks together.
+  void fetch(const File& file, std::vector<KeptBlocks::Held> chunks);
+  Outcome<size_t> read_kept(Description& description, uint64_t offset, std::span<std::byte> bytes,
+                            uint64_t size);
   /// Of servers, a bit each, those that can't be asked now without waiting.
   uint64_t far_servers() const;
   void send_aged();
@@ -130,6 +147,7 @@ class Dispatcher final : public NodeFiles {
 
   const DispatcherOptions options_;
   Budget budget_;
+  KeptBlocks kept_;
   std::vector<std::unique_ptr<Link>> links_;
   std::unique_ptr<NameClient> names_;
   std::unique_ptr<Scatter> scatter_;
@@ -145,6 +163,9 @@ class Dispatcher final : public NodeFiles {
   std::set<File> gathering_;  // files that have something gathered
   bool ending_ = false;
   std::atomic<uint64_t> written_bytes_{0};
+  std::atomic<uint64_t> read_bytes_{0};     // by processes
+  std::atomic<uint64_t> fetched_bytes_{0};  // from servers
+  std::atomic<uint64_t> ahead_bytes_{0};    // of these, before anybody asked
   std::thread ager_;
 };
 

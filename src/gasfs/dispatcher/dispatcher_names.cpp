@@ -196,6 +196,10 @@ std::string Dispatcher::status() const {
                         {"waiting_bytes", budget_.used()},
                         {"requests_gathered", counts.requests_gathered.load()},
                         {"requests_sent", counts.requests_sent.load()},
+                        {"read_bytes", read_bytes_.load()},
+                        {"fetched_bytes", fetched_bytes_.load()},
+                        {"ahead_bytes", ahead_bytes_.load()},
+                        {"kept_bytes", kept_.bytes()},
                         {"frames_sent", counts.frames.load()},
                         {"bytes_sent", counts.bytes_sent.load()},
                         {"servers", servers}}

@@ -8,79 +8,13 @@
 #include <cstring>
 
 #include "gasfs/dispatcher/dispatcher.h"
+#include "gasfs/dispatcher/server_parts.h"
 
 namespace haichi::gasfs {
 namespace {
 
-/// Bytes that are asked for at once.
-constexpr uint64_t kMostRead = uint64_t{4} << 20;
 /// With more requests gathered it is cheaper to send them than to look through them.
 constexpr size_t kMostOverlaid = 256;
-
-/// What one server has of a read, and where its bytes go.
-struct ServerPart {
-  uint32_t server = 0;
-  ReadMessage message;
-  std::vector<std::span<std::byte>> into;
-  int error = 0;
-};
-
-/// What is read: bytes of a file, and where they go.
-struct Place {
-  uint64_t offset;
-  std::span<std::byte> bytes;
-};
-
-/// Adds to the parts of all servers what one place needs of each. False where nobody has it but
-/// servers that are to be avoided.
-bool add_parts(const NodeFile& file, Place place, uint64_t far, uint64_t avoid,
-               std::vector<ServerPart>& parts) {
-  auto& [offset, bytes] = place;
-  while (!bytes.empty()) {
-    auto server = reader_of(file.layout, offset, avoid | far);
-    if (!server) server = reader_of(file.layout, offset, avoid);
-    if (!server) return false;
-    ServerPart& part = parts[*server];
-    const size_t length = std::min<uint64_t>(bytes.size(), left_in_stripe(file.layout, offset));
-    auto& extents = part.message.extents;
-    if (!extents.empty() && extents.back().offset + extents.back().length == offset) {
-      extents.back().length += static_cast<uint32_t>(length);
-      part.into.back() = {part.into.back().data(), part.into.back().size() + length};
-    } else {
-      extents.push_back({offset, static_cast<uint32_t>(length)});
-      part.into.push_back(bytes.first(length));
-    }
-    part.message.inode = file.inode;
-    offset += length;
-    bytes = bytes.subspan(length);
-  }
-  return true;
-}
-
-/// What each server is asked for, the others left out; none where nobody can be asked.
-std::optional<std::vector<ServerPart>> parts_of(const NodeFile& file, size_t servers,
-                                                std::span<const Place> places, uint64_t far,
-                                                uint64_t avoid) {
-  std::vector<ServerPart> parts(servers);
-  for (uint32_t i = 0; i < servers; ++i) parts[i].server = i;
-  for (const Place& place : places)
-    if (!add_parts(file, place, far, avoid, parts)) return std::nullopt;
-  std::erase_if(parts, [](const ServerPart& part) { return part.into.empty(); });
-  return parts;
-}
-
-/// Puts a server's answer where it belongs.
-int take_answer(const ServerPart& part, int error, std::span<const std::byte> rest) {
-  size_t sum = 0;
-  for (const auto& into : part.into) sum += into.size();
-  if (error == 0 && rest.size() != sum) error = EIO;
-  for (const auto& into : part.into) {
-    if (error != 0) break;
-    std::memcpy(into.data(), rest.data(), into.size());
-    rest = rest.subspan(into.size());
-  }
-  return error;
-}
 
 /// Answers that are waited for together.
 class Answers {
@@ -143,8 +77,10 @@ void Dispatcher::reconcile(NodeFile& file, uint64_t version, Attributes& attribu
 Outcome<Attributes> Dispatcher::getattr(Inode inode) {
   const File file = find_file(inode);
   const uint64_t version = version_of(file);
+  const int64_t asked_ms = now_ms();
   auto reply = names_->ask({.op = NameOp::getattr, .inode = inode});
   if (!reply) return tl::unexpected(reply.error());
+  kept_.confirm(inode, reply->attributes.changed, asked_ms);
   if (file) {
     const std::lock_guard lock(file->mutex);
     file->layout.stale |= reply->layout.stale;
@@ -170,16 +106,18 @@ Outcome<size_t> Dispatcher::read(Handle handle, uint64_t offset, std::span<std::
   if (((*description)->flags & O_ACCMODE) == O_WRONLY) return tl::unexpected(EBADF);
   const File& file = (*description)->file;
   if (bytes.empty() || offset > kMostOffset) return 0;
+  if (const int error = confirm_kept(file->inode); error != 0) return tl::unexpected(error);
   const auto size = size_for_read(file, offset + bytes.size());
   if (!size) return tl::unexpected(size.error());
   if (offset >= *size) return 0;
   const size_t wanted = std::min<uint64_t>(bytes.size(), *size - offset);
   for (size_t done = 0; done < wanted;) {
-    const size_t part = std::min<uint64_t>(wanted - done, kMostRead);
-    if (const int error = read_part(file, offset + done, bytes.subspan(done, part)); error != 0)
-      return tl::unexpected(error);
-    done += part;
+    const auto got =
+        read_kept(**description, offset + done, bytes.first(wanted).subspan(done), *size);
+    if (!got) return tl::unexpected(got.error());
+    done += *got;
   }
+  read_bytes_ += wanted;
   return wanted;
 }
 
@@ -193,7 +131,8 @@ uint64_t Dispatcher::far_servers() const {
 /// What the servers have, with what is gathered here over it. The questions go out while the file
 /// is locked, behind all that was sent before, so that nothing is seen twice or not at all. Where a
 /// server does not answer, one with a copy is asked.
-int Dispatcher::read_part(const File& file, uint64_t offset, std::span<std::byte> bytes) {
+int Dispatcher::read_part(const File& file, uint64_t offset, std::span<std::byte> bytes,
+                          bool& overlaid) {
   std::vector<Copied> over;
   std::vector<Place> places{{offset, bytes}};
   uint64_t failed = 0;
@@ -209,12 +148,14 @@ int Dispatcher::read_part(const File& file, uint64_t offset, std::span<std::byte
           const auto from = file->memory.begin() + static_cast<ptrdiff_t>(patch.source);
           over.push_back({patch.at, {from, from + static_cast<ptrdiff_t>(patch.length)}});
         }
+        overlaid = !patches.empty();
         if (covers(patches, bytes.size())) places.clear();
       }
       const uint64_t far = file->layout.copies > 1 ? far_servers() : 0;
       parts = parts_of(*file, links_.size(), places, far, failed);
       if (!parts) return error;
       answers.emplace(parts->size());
+      for (const Place& place : places) fetched_bytes_ += place.bytes.size();
       for (ServerPart& part : *parts)
         links_[part.server]->send(Outgoing(Kind::read, pack_read(part.message)),
                                   [&part, &answers](int wrong, std::span<const std::byte> rest) {
@@ -292,6 +233,12 @@ Outcome<Attributes> Dispatcher::setattr(Inode inode, const Changes& changes) {
   return ask_attributes({.op = NameOp::setattr, .inode = inode, .changes = changes});
 }
 
+int Dispatcher::cut(Inode inode, uint64_t size, const Layout& layout, const File& file) {
+  const int error = ask_all(Kind::cut, {inode, size}, layout, file);
+  kept_.drop(inode);
+  return error;
+}
+
 Outcome<Attributes> Dispatcher::set_size(Inode inode, const File& file, const Changes& changes) {
   if (file) {
     std::unique_lock lock(file->mutex);
@@ -302,8 +249,7 @@ Outcome<Attributes> Dispatcher::set_size(Inode inode, const File& file, const Ch
   if (!before) return tl::unexpected(before.error());
   // First the bytes: were the size first, those of the old end would be seen again in a new one.
   if (S_ISREG(before->attributes.mode) && *changes.size < before->attributes.size)
-    if (const int error = ask_all(Kind::cut, {inode, *changes.size}, before->layout, file);
-        error != 0)
+    if (const int error = cut(inode, *changes.size, before->layout, file); error != 0)
       return tl::unexpected(error);
   const auto reply = names_->ask({.op = NameOp::setattr, .inode = inode, .changes = changes});
   if (!reply) return tl::unexpected(reply.error());
@@ -314,6 +260,7 @@ Outcome<Attributes> Dispatcher::set_size(Inode inode, const File& file, const Ch
     const bool quiet = file->pending.empty() && file->flying.empty();
     file->size = quiet ? reply->attributes.size : std::max(file->size, reply->attributes.size);
   }
+  kept_.drop(inode);
   return reply->attributes;
 }
 

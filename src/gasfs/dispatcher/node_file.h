@@ -10,6 +10,7 @@
 
 #include "gasfs/files/node_files.h"
 #include "gasfs/plan/arrange.h"
+#include "gasfs/plan/read_pattern.h"
 
 namespace haichi::gasfs {
 
@@ -39,6 +40,8 @@ struct NodeFile {
   // The first error of each kind of trouble since it was told of: errseq, as in the kernel.
   int error = 0;
   uint64_t errors = 0;
+
+  ReadPattern reads;  // of all processes of the node
 
   /// Open descriptions on this node; under the dispatcher's lock, not this one's.
   uint64_t handles = 0;
