@@ -10,12 +10,12 @@ LONGEST_SUBJECT = 72
 VERBS = """
 Abandon Add Advise Agree Allow Answer Arrange Ask Avoid Begin Bound Break Build Call Carry Check
 Choose Compare Compile Copy Correct Count Cut Decide Decode Describe Document Draw Drop End Exchange
-Expect Extend Fix Follow Format Free Gather Generate Give Go Guard Handle Have Hold Include Install
-Join Keep Know Leave Let Limit List Load Lock Look Make Map Mark Measure Merge Model Mount Move
-Multiply Name Need Open Pack Parse Part Pass Plan Predict Print Put Raise Read Record Reduce Refuse
-Register Release Remove Rename Replace Replay Report Require Restore Retry Return Reuse Revert Run
-Say Seat Send Separate Set Share Show Simulate Skip Sort Split Start State Stop Store Support Take
-Tell Test Time Treat Try Turn Update Use Wait Warn Wrap Write
+Expect Extend Fix Follow Format Free Gather Generate Give Go Guard Halve Handle Have Hold Include
+Install Join Keep Know Leave Let Limit List Load Lock Look Make Map Mark Measure Merge Model Mount
+Move Multiply Name Need Open Pack Parse Part Pass Plan Predict Print Put Raise Read Record Reduce
+Refuse Register Release Remove Rename Replace Replay Report Require Restore Retry Return Reuse
+Revert Run Say Seat Send Separate Set Share Show Simulate Skip Sort Split Start State Stop Store
+Support Take Tell Test Time Treat Try Turn Update Use Wait Warn Wrap Write
 """
 
 
