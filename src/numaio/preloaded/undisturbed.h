@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <initializer_list>
+
 #include "numaio/preloaded/handlers.h"
 
 namespace haichi::numaio::preloaded {
