@@ -51,13 +51,14 @@ class ClusterForTests {
   }
 
   std::shared_ptr<Dispatcher> dispatcher(DispatcherOptions options = {}) const {
-    options.servers = addresses_;
+    if (options.servers.empty()) options.servers = addresses_;
     options.secret = secret_;
     auto made = std::make_shared<Dispatcher>(options);
     const auto begun = made->begin();
     EXPECT_TRUE(begun) << begun.error().text;
     return made;
   }
+  const std::vector<Address>& addresses() const { return addresses_; }
   Service& service(uint32_t i) { return running_[i].server->service(); }
   const std::string& folder() const { return folder_; }
 

@@ -165,7 +165,7 @@ Outcome<Opened> Dispatcher::create(Inode folder, std::string_view name, const Ne
     const std::lock_guard lock(file->mutex);
     file->layout = reply->layout;
   }
-  kept_.opened(file->inode, reply->attributes.changed, now_ms());
+  kept_.opened(file->inode, {reply->attributes.changed, reply->layout.stale}, now_ms());
   return add(file, flags, *reply);
 }
 
@@ -196,7 +196,7 @@ Outcome<Opened> Dispatcher::open(Inode inode, int flags) {
     const uint64_t stale = file->layout.stale;
     file->layout = reply->layout;
     file->layout.stale |= stale;
-    kept_.opened(inode, reply->attributes.changed, asked_ms);
+    kept_.opened(inode, {reply->attributes.changed, reply->layout.stale}, asked_ms);
     reconcile(*file, version, reply->attributes);
   }
   Opened opened = add(file, flags, *reply);

@@ -80,12 +80,14 @@ Outcome<Attributes> Dispatcher::getattr(Inode inode) {
   const int64_t asked_ms = now_ms();
   auto reply = names_->ask({.op = NameOp::getattr, .inode = inode});
   if (!reply) return tl::unexpected(reply.error());
-  kept_.confirm(inode, reply->attributes.changed, asked_ms);
+  const KeptBlocks::State state{reply->attributes.changed, reply->layout.stale};
   if (file) {
     const std::lock_guard lock(file->mutex);
     file->layout.stale |= reply->layout.stale;
     reconcile(*file, version, reply->attributes);
   }
+  // Now that nothing is read of a stale server any more, to be kept.
+  kept_.confirm(inode, state, asked_ms);
   return reply->attributes;
 }
 

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "gasfs/dispatcher/cluster_for_tests.h"
+#include "gasfs/store/name_table.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -130,6 +131,31 @@ TEST(Keeping, AFileThatStaysOpenShowsWhatAnotherNodeWroteInTime) {
   EXPECT_EQ(read(*node, reading->handle, 100, 3), "new");
 }
 
+/// A node that does not reach a server writes the other copies only, which all know of when it has
+/// closed: what was read meanwhile of the server that lacks it is not kept beyond that.
+TEST(Keeping, WhatIsFoundToBeStaleIsNotKept) {
+  ClusterForTests cluster(2, 4096);
+  const auto node = cluster.dispatcher({.linger_ms = 60'000});
+  ASSERT_TRUE(node->setxattr(kRoot, kCopiesAttribute, "2", 0));
+  const Inode inode = stored(*node, "f", drawn(30'000, 6));
+  auto reached = cluster.addresses();
+  reached[1] = {"127.0.0.1", 1};
+  const auto cut_off = cluster.dispatcher({.servers = reached, .patience_ms = 2000});
+  const std::string text = drawn(31'000, 7);
+  const auto writing = cut_off->open(inode, O_WRONLY);
+  ASSERT_TRUE(cut_off->write(writing->handle, 0, bytes(text), 1));
+  std::thread flushing([&] { EXPECT_TRUE(cut_off->flush(writing->handle)); });
+  while (node->getattr(inode)->size < text.size())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const auto early = node->open(inode, O_RDONLY);
+  EXPECT_EQ(read(*node, early->handle, 0, text.size()).size(), text.size());
+  node->release(early->handle);
+  flushing.join();
+  ASSERT_EQ(node->getxattr(inode, kStaleAttribute), "1");
+  const auto opened = node->open(inode, O_RDONLY);
+  EXPECT_TRUE(read(*node, opened->handle, 0, text.size()) == text);
+}
+
 /// Random reads, writes and cuts of two handles of a node against a string, with little room.
 TEST(Keeping, IsAFileAsAByteModelIs) {
   for (const uint64_t cache : {uint64_t{0}, uint64_t{60'000}, uint64_t{64} << 20}) {
@@ -183,7 +209,7 @@ TEST(Keeping, NoMoreIsKeptThanThereIsRoomFor) {
   EXPECT_FALSE(kept.has(7, 89 * KeptBlocks::kBlock));
   kept.drop(7, 95 * KeptBlocks::kBlock, 1);
   EXPECT_EQ(kept.bytes(), 9 * KeptBlocks::kBlock);
-  kept.confirm(7, {.tv_sec = 1, .tv_nsec = 0}, 0);
+  kept.confirm(7, {.changed = {.tv_sec = 1, .tv_nsec = 0}}, 0);
   EXPECT_EQ(kept.bytes(), 0u) << "nobody knows since when it is so";
 }
 

@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace haichi::gasfs {
+namespace {
+
+bool is_same(const KeptBlocks::State& a, const KeptBlocks::State& b) {
+  return a.changed.tv_sec == b.changed.tv_sec && a.changed.tv_nsec == b.changed.tv_nsec &&
+         a.stale == b.stale;
+}
+
+}  // namespace
 
 /// One block less is found by it.
 void KeptBlocks::let_go(const Held& chunk) {
@@ -112,9 +120,9 @@ void KeptBlocks::drop(Inode inode) {
   files_.erase(file);
 }
 
-void KeptBlocks::opened(Inode inode, const timespec& changed, int64_t asked_ms) {
+void KeptBlocks::opened(Inode inode, const State& state, int64_t asked_ms) {
   const std::lock_guard lock(mutex_);
-  confirm(files_[inode], changed, asked_ms);
+  confirm(files_[inode], state, asked_ms);
 }
 
 void KeptBlocks::closed(Inode inode) {
@@ -123,17 +131,15 @@ void KeptBlocks::closed(Inode inode) {
   if (file != files_.end() && file->second.blocks.empty()) files_.erase(file);
 }
 
-void KeptBlocks::confirm(Inode inode, const timespec& changed, int64_t asked_ms) {
+void KeptBlocks::confirm(Inode inode, const State& state, int64_t asked_ms) {
   const std::lock_guard lock(mutex_);
   const auto file = files_.find(inode);
-  if (file != files_.end()) confirm(file->second, changed, asked_ms);
+  if (file != files_.end()) confirm(file->second, state, asked_ms);
 }
 
-void KeptBlocks::confirm(File& file, const timespec& changed, int64_t asked_ms) {
-  const bool same = file.changed && file.changed->tv_sec == changed.tv_sec &&
-                    file.changed->tv_nsec == changed.tv_nsec;
-  if (!same) drop_all(file);
-  file.changed = changed;
+void KeptBlocks::confirm(File& file, const State& state, int64_t asked_ms) {
+  if (!file.state || !is_same(*file.state, state)) drop_all(file);
+  file.state = state;
   file.confirmed_ms = asked_ms;
 }
 

@@ -3,8 +3,9 @@
 //
 // Kept is what the servers had when they were asked, behind all that this node had sent them. What
 // this node writes is dropped as it is gathered. What other nodes write shows by the time of the
-// file's last change, which the server of names has: all that is kept of a file is dropped where
-// that is another one than before.
+// file's last change, which the server of names has; and what of it did not come to all copies, by
+// the servers that are stale since. All that is kept of a file is dropped where these are others
+// than before.
 #pragma once
 
 #include <condition_variable>
@@ -43,6 +44,12 @@ class KeptBlocks {
   };
   using Held = std::shared_ptr<Chunk>;
 
+  /// What the server of names says of a file, as far as it tells whether its bytes are the same.
+  struct State {
+    timespec changed = {};
+    uint64_t stale = 0;  // of its servers, a bit each: Layout::stale
+  };
+
   explicit KeptBlocks(uint64_t most) : most_(most) {}
 
   struct Found {
@@ -63,9 +70,9 @@ class KeptBlocks {
   /// These bytes are written here.
   void drop(Inode inode, uint64_t offset, uint64_t length);
   void drop(Inode inode);
-  /// The server of names said when the file was last changed; it was asked at `asked_ms`.
-  void opened(Inode inode, const timespec& changed, int64_t asked_ms);
-  void confirm(Inode inode, const timespec& changed, int64_t asked_ms);
+  /// The server of names told of the file; it was asked at `asked_ms`.
+  void opened(Inode inode, const State& state, int64_t asked_ms);
+  void confirm(Inode inode, const State& state, int64_t asked_ms);
   /// When that was asked last; none where nothing is kept.
   std::optional<int64_t> confirmed_ms(Inode inode) const;
   /// Nobody of this node has it open; what is kept stays.
@@ -77,12 +84,12 @@ class KeptBlocks {
  private:
   struct File {
     std::map<uint64_t, Held> blocks;  // by number
-    std::optional<timespec> changed;
+    std::optional<State> state;
     int64_t confirmed_ms = 0;
   };
 
   Held begin(File& file, Inode inode, uint64_t offset, uint64_t end, uint64_t size);
-  void confirm(File& file, const timespec& changed, int64_t asked_ms);
+  void confirm(File& file, const State& state, int64_t asked_ms);
   void let_go(const Held& chunk);
   void forget(const Held& chunk);
   void drop_all(File& file);
