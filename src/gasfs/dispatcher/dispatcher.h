@@ -6,8 +6,10 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <string>
@@ -19,6 +21,7 @@
 #include "gasfs/dispatcher/link.h"
 #include "gasfs/dispatcher/name_client.h"
 #include "gasfs/dispatcher/scatter.h"
+#include "gasfs/dispatcher/server_parts.h"
 #include "gasfs/files/node_files.h"
 #include "gasfs/wire/messages.h"
 
@@ -89,7 +92,7 @@ class Dispatcher final : public NodeFiles {
     File file;
     int flags = 0;
     uint64_t errors_seen = 0;
-    ReadPattern reads;  // its own; under its file's lock too
+    ReadPattern reads{};  // its own; under its file's lock too
   };
   using Shared = std::shared_ptr<Description>;
 
@@ -142,6 +145,11 @@ class Dispatcher final : public NodeFiles {
                             uint64_t size);
   /// Of servers, a bit each, those that can't be asked now without waiting.
   uint64_t far_servers() const;
+  /// What each server is asked for, those of `avoid` left out; the file is locked.
+  std::optional<std::vector<ServerPart>> share_out(const File& file, std::span<const Place> places,
+                                                   uint64_t avoid) const;
+  /// Asks a server for its part; `then` is told that it has come, or of an errno value.
+  void ask_for(const File& file, ServerPart& part, std::function<void(int error)> then);
   void send_aged();
   std::string status() const;
 

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "gasfs/dispatcher/dispatcher.h"
-#include "gasfs/dispatcher/server_parts.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -119,27 +118,20 @@ void Dispatcher::fetch(const File& file, std::vector<KeptBlocks::Held> chunks) {
     places.push_back({chunk->offset, chunk->bytes});
     coming->chunks.push_back(std::move(chunk));
   }
-  const uint64_t far = file->layout.copies > 1 ? far_servers() : 0;
-  auto parts = parts_of(*file, links_.size(), places, far, 0);
+  auto parts = share_out(file, places, 0);
   if (!parts) {
     for (const auto& chunk : coming->chunks) kept_.arrived(chunk, EIO);
     return;
   }
-  for (const Place& place : places) {
-    fetched_bytes_ += place.bytes.size();
-    ahead_bytes_ += place.bytes.size();
-  }
+  for (const Place& place : places) ahead_bytes_ += place.bytes.size();
   coming->parts = std::move(*parts);
   coming->left = coming->parts.size();
   for (ServerPart& part : coming->parts)
-    links_[part.server]->send(Outgoing(Kind::read, pack_read(part.message)),
-                              [this, coming, &part](int wrong, std::span<const std::byte> rest) {
-                                if (const int error = take_answer(part, wrong, rest); error != 0)
-                                  coming->error = error;
-                                if (--coming->left > 0) return;
-                                for (const auto& chunk : coming->chunks)
-                                  kept_.arrived(chunk, coming->error);
-                              });
+    ask_for(file, part, [this, coming](int error) {
+      if (error != 0) coming->error = error;
+      if (--coming->left > 0) return;
+      for (const auto& chunk : coming->chunks) kept_.arrived(chunk, coming->error);
+    });
 }
 
 }  // namespace haichi::gasfs

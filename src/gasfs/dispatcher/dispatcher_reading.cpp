@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "gasfs/dispatcher/dispatcher.h"
-#include "gasfs/dispatcher/server_parts.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -130,6 +129,27 @@ uint64_t Dispatcher::far_servers() const {
   return far;
 }
 
+std::optional<std::vector<ServerPart>> Dispatcher::share_out(const File& file,
+                                                             std::span<const Place> places,
+                                                             uint64_t avoid) const {
+  const uint64_t far = file->layout.copies > 1 ? far_servers() : 0;
+  return parts_of(*file, links_.size(), places, far, avoid);
+}
+
+void Dispatcher::ask_for(const File& file, ServerPart& part, std::function<void(int)> then) {
+  for (const auto& into : part.into) fetched_bytes_ += into.size();
+  links_[part.server]->send(
+      Outgoing(Kind::read, pack_read(part.message)),
+      [file, &part, then = std::move(then)](int error, std::span<const std::byte> rest) {
+        {
+          // What was sent to it before this question may have failed, and is in the other copy.
+          const std::lock_guard lock(file->mutex);
+          if (error == 0 && is_stale(file->layout, part.server)) error = EIO;
+        }
+        then(take_answer(part, error, rest));
+      });
+}
+
 /// What the servers have, with what is gathered here over it. The questions go out while the file
 /// is locked, behind all that was sent before, so that nothing is seen twice or not at all. Where a
 /// server does not answer, one with a copy is asked.
@@ -153,17 +173,14 @@ int Dispatcher::read_part(const File& file, uint64_t offset, std::span<std::byte
         overlaid = !patches.empty();
         if (covers(patches, bytes.size())) places.clear();
       }
-      const uint64_t far = file->layout.copies > 1 ? far_servers() : 0;
-      parts = parts_of(*file, links_.size(), places, far, failed);
+      parts = share_out(file, places, failed);
       if (!parts) return error;
       answers.emplace(parts->size());
-      for (const Place& place : places) fetched_bytes_ += place.bytes.size();
       for (ServerPart& part : *parts)
-        links_[part.server]->send(Outgoing(Kind::read, pack_read(part.message)),
-                                  [&part, &answers](int wrong, std::span<const std::byte> rest) {
-                                    part.error = take_answer(part, wrong, rest);
-                                    answers->come();
-                                  });
+        ask_for(file, part, [&part, &answers](int wrong) {
+          part.error = wrong;
+          answers->come();
+        });
     }
     answers->wait();
     places.clear();

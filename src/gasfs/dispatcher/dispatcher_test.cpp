@@ -174,6 +174,28 @@ TEST(Copies, AFullDiskAndTheLossOfBothAreTold) {
   EXPECT_FALSE(Scatter::can_go_on_without(Layout{4096, 3, 0, 1, 0}, 1, EIO));
 }
 
+/// A server that cannot store what was written still answers the read behind it, by what it had.
+TEST(Copies, AreReadOfTheOtherServerWhereTheWriteBeforeFailed) {
+  for (const uint64_t cache : {uint64_t{0}, uint64_t{64} << 20}) {
+    ClusterForTests cluster(2, 4096);
+    const auto node = cluster.dispatcher({.sub_buffer = 4096, .cache = cache});
+    two_copies(*node);
+    const Opened file = create(*node, "f");
+    const std::string objects =
+        fmt::format("{}/1/objects/{:02x}", cluster.folder(), file.attributes.inode % 256);
+    std::filesystem::remove(objects);
+    const std::string text = random_text(1 << 20, 6);
+    ASSERT_TRUE(node->write(file.handle, 0, bytes(text), 1));
+    for (int i : {0, 1}) {
+      std::string seen(text.size(), '?');
+      ASSERT_TRUE(node->read(file.handle, 0, std::as_writable_bytes(std::span(seen))));
+      EXPECT_TRUE(seen == text) << "read " << i << " with a cache of " << cache;
+    }
+    EXPECT_TRUE(node->flush(file.handle));
+    EXPECT_EQ(node->getxattr(file.attributes.inode, kStaleAttribute), "1");
+  }
+}
+
 TEST(Copies, OfAServerThatIsAwayTakeNoProcessor) {
   ClusterForTests cluster(2, 4096);
   const auto writer = cluster.dispatcher({.patience_ms = 2000});
