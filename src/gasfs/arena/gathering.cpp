@@ -113,12 +113,12 @@ void Gathering::write(Front& front) {
 
 uint64_t Gathering::give_ticket(Inode inode, Handle handle, bool writes) {
   const uint64_t number = tickets.number_of(inode, handle);
-  if (writes && tickets.let_write(number)) leases.ring_begins(inode);
+  if (writes && tickets.let_write(number)) leases.changing(inode);
   return number;
 }
 
 void Gathering::forget(Inode inode, Handle handle) {
-  if (tickets.forget(inode, handle)) leases.ring_ends(inode);
+  if (tickets.forget(inode, handle)) leases.changed(inode);
 }
 
 std::optional<Gathering::Asked> Gathering::look_up(const std::shared_ptr<Program>& program,

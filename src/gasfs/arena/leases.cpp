@@ -18,7 +18,7 @@ void Leases::end_all(File& file) {
 void Leases::forget_idle(Inode inode) {
   const auto found = files_.find(inode);
   const File& file = found->second;
-  if (file.changing == 0 && file.rings == 0 && file.reading == 0 && file.holders.empty()) {
+  if (file.changing == 0 && file.reading == 0 && file.holders.empty()) {
     files_.erase(found);
   }
 }
@@ -36,19 +36,6 @@ void Leases::changed(Inode inode) {
   forget_idle(inode);
 }
 
-void Leases::ring_begins(Inode inode) {
-  File& file = files_[inode];
-  ++file.rings;
-  end_all(file);
-}
-
-void Leases::ring_ends(Inode inode) {
-  File& file = files_[inode];
-  --file.rings;
-  ++file.changes;
-  forget_idle(inode);
-}
-
 uint64_t Leases::read_begins(Inode inode) {
   File& file = files_[inode];
   ++file.reading;
@@ -59,7 +46,7 @@ bool Leases::read_ended(Inode inode, uint64_t begun, const std::shared_ptr<Progr
                         uint16_t slot) {
   File& file = files_[inode];
   --file.reading;
-  const bool same = file.changes == begun && file.changing == 0 && file.rings == 0;
+  const bool same = file.changes == begun && file.changing == 0;
   if (same) {
     const auto has_it = [&](const Holder& holder) {
       return holder.slot == slot && !holder.program.owner_before(program) &&

@@ -19,13 +19,11 @@ class Program;
 /// Not thread-safe: the service's mutex guards it.
 class Leases {
  public:
-  /// Something begins to change the file: all leases on it end.
+  /// Something begins to change the file, or may do so from now on, as a ring: all leases on it
+  /// end, and there are none until as many have ended.
   void changing(Inode inode);
   /// It is done.
   void changed(Inode inode);
-  /// From now on, and until the same number of ring_ends, a ring may have writes to the file.
-  void ring_begins(Inode inode);
-  void ring_ends(Inode inode);
 
   /// A read begins; the number goes to read_ended.
   uint64_t read_begins(Inode inode);
@@ -40,7 +38,6 @@ class Leases {
   };
   struct File {
     int changing = 0;
-    int rings = 0;
     int reading = 0;
     uint64_t changes = 0;
     std::vector<Holder> holders;
