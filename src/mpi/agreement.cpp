@@ -44,7 +44,7 @@ std::vector<Letter> own_descriptions(const FileState& state, const mpiio::TwoPha
 template <class Messages>
 Status talk(FileState& state, int tag, Messages& both) {
   Executor executor(state.comm, tag, nullptr, nullptr, state.waiting());
-  return executor.run_or_abort(both, both, fmt::format("agreeing on {}", state.path));
+  return executor.run_or_abort(both, both, "agreeing", state.path);
 }
 
 /// Exchanges letters whose sizes the receivers do not know: `from` lists who writes to this rank.

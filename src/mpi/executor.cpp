@@ -267,10 +267,11 @@ Status Executor::run(plan::Schedule& schedule, plan::Buffers& buffers) {
 }
 
 Status Executor::run_or_abort(plan::Schedule& schedule, plan::Buffers& buffers,
-                              std::string_view what) {
+                              std::string_view what, std::string_view path) {
   Status done = run(schedule, buffers);
   if (done || done.error().code == EMSGSIZE) return done;
-  log(LogLevel::error, "{} in the middle of {}; the job ends", done.error().text, what);
+  log(LogLevel::error, "{} in the middle of {}{}{}; the job ends", done.error().text, what,
+      path.empty() ? "" : " on ", path);
   abort_job(kNoMessagesExit);
   return done;
 }

@@ -79,8 +79,9 @@ class Executor {
   Status run(plan::Schedule& schedule, plan::Buffers& buffers);
   /// The same where the other ranks would wait for this one's messages for ever, and nobody else
   /// tells them: if the MPI library refuses one, the job ends, with a word that says `what` was
-  /// done.
-  Status run_or_abort(plan::Schedule& schedule, plan::Buffers& buffers, std::string_view what);
+  /// done, and on which file, if on one.
+  Status run_or_abort(plan::Schedule& schedule, plan::Buffers& buffers, std::string_view what,
+                      std::string_view path = {});
 
   /// Issues all messages of a schedule that has nothing else but a wait at its end, which is left
   /// to the caller: `requests` are the messages', in the order of their issue. Returns an MPI error

@@ -87,8 +87,7 @@ int exchange_and_access(FileState& state, const CollectiveCall& call, const Requ
                                    .record = CallTrace::record_phase,
                                    .record_context = &trace});
   Executor executor(state.comm, 0, &trace, windows.meeting, state.waiting());
-  const Status ran =
-      executor.run_or_abort(schedule, buffers, fmt::format("{} of {}", call.name, state.path));
+  const Status ran = executor.run_or_abort(schedule, buffers, call.name, state.path);
   record.windows_whole = buffers.totals().whole;
   record.windows_separate = buffers.totals().separate;
   record.windows_rmw = buffers.totals().rmw;
