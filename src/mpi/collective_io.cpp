@@ -44,7 +44,8 @@ void describe(report::CallRecord& record, const FileState& state, const AccessSu
 /// its shape took.
 mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
                         const AccessSummary& summary) {
-  const mpiio::TwoPhaseOptions options = state.options.two_phase();
+  mpiio::TwoPhaseOptions options = state.options.two_phase();
+  options.chosen = &state.options.aggregators();
   const mpiio::Demand& demand = summary.demand;
   const bool may_be_library = state.options.may_be_library();
   const bool split = call.form == AccessForm::split;

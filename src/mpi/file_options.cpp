@@ -56,7 +56,7 @@ void FileOptions::give_hints(MPI_Info info) const {
     if (row.hint.empty()) continue;
     std::string value = settings_.text(row);
     if (row.key == "io.aggregators")
-      value = std::to_string(mpiio::aggregators_for(placement_, two_phase()).ranks.size());
+      value = std::to_string(mpiio::aggregators_of(placement_, two_phase()));
     if (row.kind == Setting::Kind::bytes || row.kind == Setting::Kind::bytes_or_none)
       value = std::to_string(settings_.number(NumberKey(row)));
     if (row.key == "io.buffer") value = std::to_string(two_phase().buffer);

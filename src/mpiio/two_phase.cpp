@@ -69,11 +69,6 @@ std::string why_file_thread(const placement::Placement& placement, const TwoPhas
   return "a thread of each aggregator accesses the file while messages travel";
 }
 
-/// How many there are.
-int aggregators_of(const placement::Placement& placement, const TwoPhaseOptions& options) {
-  return int((options.chosen ? *options.chosen : aggregators_for(placement, options)).ranks.size());
-}
-
 /// How many messages a rank may have in a call.
 int64_t messages_of(const TwoPhasePlan& plan, int64_t span, int64_t bytes, int64_t blocks) {
   const int64_t windows = span / plan.cb_slot_bytes + 1;
@@ -175,6 +170,12 @@ bool worth_telling(const placement::Placement& placement, const TwoPhaseOptions&
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
   return placement.nodes() == 1 && options.aggregators == 0 && options.per_node == 0 &&
          options.may_go_direct;
+}
+
+int aggregators_of(const placement::Placement& placement, const TwoPhaseOptions& options) {
+  // Not by a conditional expression, which would copy them.
+  if (options.chosen) return int(options.chosen->ranks.size());
+  return int(aggregators_for(placement, options).ranks.size());
 }
 
 plan::Aggregators aggregators_for(const placement::Placement& placement,

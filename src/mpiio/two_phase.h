@@ -43,6 +43,9 @@ bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions&
 plan::Aggregators aggregators_for(const placement::Placement& placement,
                                   const TwoPhaseOptions& options);
 
+/// How many these are.
+int aggregators_of(const placement::Placement& placement, const TwoPhaseOptions& options);
+
 /// `demands[r]` is that of rank r.
 TwoPhasePlan plan_two_phase(const placement::Placement& placement, const TwoPhaseOptions& options,
                             Direction direction, const std::vector<RankDemand>& demands);

@@ -28,7 +28,7 @@ constexpr int64_t kLittle = 16 << 10;
 
 bool far_apart(const placement::Placement& placement, const TwoPhaseOptions& options,
                const Demand& demand) {
-  const int aggregators = int(aggregators_for(placement, options).ranks.size());
+  const int aggregators = aggregators_of(placement, options);
   const int64_t window = window_size(placement, demand.hull, aggregators, options);
   const int64_t windows = demand.hull.size() / window;
   return windows / kEmptyWindows >= demand.bytes / window + demand.blocks;

@@ -30,7 +30,7 @@ constexpr double kRomioApart = 1.1, kOmpioApartOnNode = 3, kOmpioApartOnNodes = 
 
 double cycles_of(const placement::Placement& placement, const TwoPhaseOptions& options,
                  const Demand& demand) {
-  const int aggregators = int(aggregators_for(placement, options).ranks.size());
+  const int aggregators = aggregators_of(placement, options);
   const int64_t window = window_size(placement, demand.hull, aggregators, options);
   return double(demand.hull.size()) / double(window) / aggregators + 1;
 }
