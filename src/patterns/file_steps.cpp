@@ -36,13 +36,11 @@ bool FileSteps::next(Step& step) {
 
 void FileSteps::expand(const Step& step) {
   const plan::WindowLayout window =
-      domains_ ? domains_->layout(aggregator_, step.round) : plan::WindowLayout();
-  if (!window.in_parts()) add_part(step, {step.file_begin, step.file_begin + size_of(step)}, 0);
+      domains_ ? domains_->layout(aggregator_, step.round)
+               : plan::Extent{step.file_begin, step.file_begin + size_of(step)};
   int64_t at = 0;
-  if (window.in_parts())
-    window.for_each_part([&](const plan::Extent& part) {
-      add_part(step, part, std::exchange(at, at + part.size()));
-    });
+  window.for_each_part(
+      [&](const plan::Extent& part) { add_part(step, part, std::exchange(at, at + part.size())); });
   if (thread_) return;
   Step wait = step;
   wait.kind = Step::Kind::file_wait;
