@@ -129,7 +129,8 @@ class Dispatcher final : public NodeFiles {
   std::vector<int> ask_each(Kind kind, const ObjectMessage& message, const Layout& layout);
   int cut(Inode inode, uint64_t size, const Layout& layout, const File& file);
   static int64_t now_ms();
-  int confirm_kept(Inode inode);
+  /// Whether another node may have changed what is kept of a file, so that it has to be confirmed.
+  bool is_kept_for_long(Inode inode) const;
   Outcome<uint64_t> size_for_read(const File& file, uint64_t end);
   /// Asks the servers. `overlaid` tells whether something is in it that they do not have yet.
   int read_part(const File& file, uint64_t offset, std::span<std::byte> bytes, bool& overlaid);

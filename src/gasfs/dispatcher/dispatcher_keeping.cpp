@@ -26,12 +26,9 @@ struct Coming {
 
 int64_t Dispatcher::now_ms() { return now_ns() / 1'000'000; }
 
-/// Another node may have changed the file: the server of names is asked where that was long ago.
-int Dispatcher::confirm_kept(Inode inode) {
+bool Dispatcher::is_kept_for_long(Inode inode) const {
   const auto confirmed = kept_.confirmed_ms(inode);
-  if (!confirmed || now_ms() - *confirmed <= options_.linger_ms) return 0;
-  const auto attributes = getattr(inode);
-  return attributes ? 0 : attributes.error();
+  return confirmed && now_ms() - *confirmed > options_.linger_ms;
 }
 
 Outcome<size_t> Dispatcher::read_kept(Description& description, uint64_t offset,

@@ -90,9 +90,10 @@ Outcome<Attributes> Dispatcher::getattr(Inode inode) {
   return reply->attributes;
 }
 
-/// Also asks the server of names, where a read would go beyond what is known here.
+/// Also asks the server of names, where a read would go beyond what is known here or what is kept
+/// has to be confirmed.
 Outcome<uint64_t> Dispatcher::size_for_read(const File& file, uint64_t end) {
-  {
+  if (!is_kept_for_long(file->inode)) {
     const std::lock_guard lock(file->mutex);
     if (end <= file->size) return file->size;
   }
@@ -107,7 +108,6 @@ Outcome<size_t> Dispatcher::read(Handle handle, uint64_t offset, std::span<std::
   if (((*description)->flags & O_ACCMODE) == O_WRONLY) return tl::unexpected(EBADF);
   const File& file = (*description)->file;
   if (bytes.empty() || offset > kMostOffset) return 0;
-  if (const int error = confirm_kept(file->inode); error != 0) return tl::unexpected(error);
   const auto size = size_for_read(file, offset + bytes.size());
   if (!size) return tl::unexpected(size.error());
   if (offset >= *size) return 0;
