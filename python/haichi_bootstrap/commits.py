@@ -14,8 +14,8 @@ Expect Extend Fix Follow Format Free Gather Generate Give Go Guard Halve Handle 
 Install Join Keep Know Leave Let Limit List Load Lock Look Make Map Mark Measure Merge Model Mount
 Move Multiply Name Need Open Pack Parse Part Pass Plan Predict Print Put Raise Read Record Reduce
 Refuse Register Release Remove Rename Replace Replay Report Require Restore Retry Return Reuse
-Revert Run Say Seat Send Separate Set Share Show Simulate Skip Sort Split Start State Stop Store
-Support Take Tell Test Time Treat Try Turn Update Use Wait Warn Wrap Write
+Revert Run Say Seat Send Separate Set Share Show Simulate Skip Sort Spell Split Start State Stop
+Store Support Take Tell Test Time Treat Try Turn Update Use Wait Warn Wrap Write
 """
 
 
