@@ -175,7 +175,7 @@ void add_blocks(std::span<const Access> accesses, const plan::WindowLayout& wind
   if (!window.in_parts() || !has_more(accesses, extent, most_listed(window.bytes())))
     return add_row(accesses, extent, coverage);
   window.for_each_part([&](const Extent& part) {
-    const Extent inside{std::max(part.begin, extent.begin), std::min(part.end, extent.end)};
+    const Extent inside = common(part, extent);
     if (!inside.empty()) add_row(accesses, inside, coverage);
   });
 }

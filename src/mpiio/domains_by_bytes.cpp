@@ -107,11 +107,7 @@ std::vector<std::vector<Extent>> deal(const placement::Placement& placement,
 /// Bytes of the file that the aggregator with most of them has.
 int64_t longest_domain(const std::vector<std::vector<Extent>>& parts) {
   int64_t longest = 0;
-  for (const auto& list : parts) {
-    int64_t bytes = 0;
-    for (const Extent& part : list) bytes += part.size();
-    longest = std::max(longest, bytes);
-  }
+  for (const auto& list : parts) longest = std::max(longest, size_of(list));
   return longest;
 }
 

@@ -22,10 +22,6 @@ constexpr int64_t kSparse = 4;
 // that.
 constexpr int64_t kFiner = 32;
 
-Extent common(const Extent& a, const Extent& b) {
-  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-}
-
 bool has_bytes(const RankDemand& demand, const Extent& part) {
   const Extent own = common(part, demand.hull);
   if (own.empty() || !demand.access) return !own.empty();
@@ -209,12 +205,6 @@ std::vector<Extent> parts_to_tell(const Access& access, int64_t hole, int64_t mo
     if (hole > INT64_MAX / kFiner) break;
   }
   return {hull};
-}
-
-int64_t size_of(const std::vector<Extent>& parts) {
-  int64_t size = 0;
-  for (const Extent& part : parts) size += part.size();
-  return size;
 }
 
 std::vector<std::vector<Extent>> dealt_out(const std::vector<Extent>& parts, int aggregators) {

@@ -28,9 +28,6 @@ std::vector<plan::Extent> occupied_parts(const plan::Extent& range,
 /// holes in them if need be.
 std::vector<plan::Extent> parts_to_tell(const Access& access, int64_t hole, int64_t most);
 
-/// Of all parts together.
-int64_t size_of(const std::vector<plan::Extent>& parts);
-
 /// The parts dealt out to aggregators in order, evenly by their sizes, cut at whole pages of
 /// the file.
 std::vector<std::vector<plan::Extent>> dealt_out(const std::vector<plan::Extent>& parts,

@@ -99,9 +99,7 @@ std::vector<int64_t> borders_of_units(const Extent& range, const std::vector<Ran
 }
 
 std::vector<Extent> units_of_parts(const std::vector<Extent>& parts) {
-  int64_t bytes = 0;
-  for (const Extent& part : parts) bytes += part.size();
-  const int64_t unit = std::max(kLeastUnit, bytes / kMostUnits + 1);
+  const int64_t unit = std::max(kLeastUnit, size_of(parts) / kMostUnits + 1);
   std::vector<Extent> units;
   int64_t filled = unit;  // of the last one
   for (const Extent& part : parts) {

@@ -3,7 +3,9 @@
 // PURE: no MPI, no clock, no environment.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace haichi::plan {
 
@@ -15,5 +17,17 @@ struct Extent {
   bool empty() const { return end <= begin; }
   friend bool operator==(const Extent&, const Extent&) = default;
 };
+
+/// What both have; empty if that is nothing.
+inline Extent common(const Extent& a, const Extent& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+/// Bytes of all parts together.
+inline int64_t size_of(std::span<const Extent> parts) {
+  int64_t size = 0;
+  for (const Extent& part : parts) size += part.size();
+  return size;
+}
 
 }  // namespace haichi::plan

@@ -18,8 +18,7 @@ constexpr int64_t kLeastOfLess = 32 << 10;
 std::vector<int64_t> most_of_windows(const std::vector<std::vector<Extent>>& parts,
                                      int64_t buffer) {
   std::vector<int64_t> bytes(parts.size()), most(parts.size(), buffer);
-  for (size_t a = 0; a < parts.size(); ++a)
-    for (const Extent& part : parts[a]) bytes[a] += part.size();
+  for (size_t a = 0; a < parts.size(); ++a) bytes[a] = size_of(parts[a]);
   const int64_t longest = parts.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
   for (size_t a = 0; a < parts.size(); ++a) {
     if (bytes[a] >= longest / 2) continue;
@@ -124,9 +123,8 @@ void FileDomains::pack_windows(const std::vector<std::vector<Extent>>& parts) {
 // Windows of the same size, as list_windows has them.
 void FileDomains::pack_run(size_t a, std::span<const Extent> run, int64_t most) {
   std::vector<WindowPart>& parts = packed_[a].parts;
-  int64_t bytes = 0, in_window = 0;
-  for (const Extent& part : run) bytes += part.size();
-  const int64_t each = even_size(bytes, most);
+  const int64_t each = even_size(size_of(run), most);
+  int64_t in_window = 0;
   size_t first = parts.size();
   const auto close = [&] {
     if (in_window == 0) return;
