@@ -22,11 +22,18 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from haichi import mpi, paths, programs
 from haichi.figures import record
 from haichi.figures.command import INVALID, choose, keep, one_line, progress_on_errors
-from haichi.figures.predict_smpi import EAGER, LATENCY, PORT, PROGRAM, columns_of, curves_of
 from haichi.figures.smpi import Cluster
+from haichi.figures.smpi_profile import (
+    EAGER,
+    LATENCY,
+    PORT,
+    PROGRAM,
+    curves_of,
+    predicted,
+    write_profile,
+)
 
 SCHEMA = "haichi.predict-ports/1"
 ROWS = COLUMNS = 4  # a row on each node
@@ -110,7 +117,14 @@ def measure(folder: Path, algorithm: str, sizes: Sequence[int]) -> list[Case]:
         for place, cluster in (("network", spread), ("node", filled))
     }
     profile = folder / "machine.json"
-    profile.write_text(json.dumps(_profile(messages, {1: row, ROWS: column})))
+    write_profile(
+        profile,
+        messages,
+        (
+            {"name": "alltoall", "ranks": ROWS, "nodes": nodes, "times": times}
+            for nodes, times in ((1, row), (ROWS, column))
+        ),
+    )
     return [
         Case(
             algorithm, size, row[size], column[size], whole[size], _predicted(folder, profile, size)
@@ -124,42 +138,10 @@ def _curves(cluster: Cluster, folder: Path, ranks: int, *words: str) -> dict[str
     return curves_of(text.splitlines())
 
 
-def _profile(
-    messages: dict[str, dict[int, float]], calls: dict[int, dict[int, float]]
-) -> dict[str, object]:
-    """`messages` by place, `calls` of a row or column by the nodes that it is on."""
-    numbers = {**dict.fromkeys(("send_ns", "receive_ns", "match_ns"), 0.0), "copy_gbs": 1e9}
-    numbers["eager_bytes"] = EAGER - 1.0
-    return {
-        "schema": "haichi.machine/2",
-        "name": "simulated by SMPI",
-        "source": "measured",
-        "numbers": {name: {"value": each, "from": PROGRAM} for name, each in numbers.items()},
-        "curves": [
-            {"name": "ping-pong", "place": place, **columns_of(times), "pieces": [_line(times)]}
-            for place, times in messages.items()
-        ],
-        "collectives": [
-            {"name": "alltoall", "ranks": ROWS, "nodes": nodes, **columns_of(curve)}
-            for nodes, curve in calls.items()
-        ],
-    }
-
-
-def _line(times: dict[int, float]) -> dict[str, float]:
-    first, last = min(times), max(times)
-    slope = (times[last] - times[first]) / (last - first)
-    return {"from": 0, "to": last, "latency_s": times[first], "s_per_byte": slope}
-
-
 def _predicted(folder: Path, profile: Path, size: int) -> float:
     file = folder / "calls.jsonl"
     file.write_text(_record(size))
-    words = ("predict-sequence", str(file), "--machine", str(profile), "--json")
-    found = json.loads(programs.output(paths.program("haichi"), *words))
-    if found["problems"]:
-        raise mpi.Missing(found["problems"][0])
-    return float(found["total_s"])
+    return predicted(file, profile)["total_s"]
 
 
 def _record(size: int) -> str:

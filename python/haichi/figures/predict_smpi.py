@@ -2,17 +2,15 @@
 them by sequence from a profile that was measured on the same simulated machine.
 
 Nothing disturbs a simulated machine, so what differs is the prediction's own error. The machine is
-a crossbar with the Earth Simulator's ports (paper 001, section 2: 12.3 GB/s) and half of its
-latency; protocols, and what they cost by size, are those that SMPI has as its defaults, the
-collective algorithms too. The programs are in bench/smpi/programs.c: paper 001's Trans7 (section
-3.7) and five that communicate as NPB and HPCG do.
+a crossbar (figures/smpi_profile.py); collective algorithms are those that SMPI has as its defaults.
+The programs are in bench/smpi/programs.c: paper 001's Trans7 (section 3.7) and five that
+communicate as NPB and HPCG do.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,16 +20,21 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from haichi import mpi, paths, programs
 from haichi.figures import record
 from haichi.figures.command import INVALID, choose, keep, one_line, progress_on_errors
 from haichi.figures.smpi import FLOPS, Cluster
+from haichi.figures.smpi_profile import (
+    EAGER,
+    LATENCY,
+    PORT,
+    PROGRAM,
+    curves_of,
+    predicted,
+    write_profile,
+)
 from haichi.record import smpi_trace
 
 SCHEMA = "haichi.predict-smpi/1"
-PROGRAM = "smpi-programs"
-PORT, LATENCY = "12.3GBps", "1350ns"
-EAGER = 65536  # bytes from which SMPI's sends wait for their receivers
 PATIENCE_S = 900
 MOST_ERROR = {"trans7-send": 0.01, "trans7-put": 0.01}  # of the others OTHERS
 OTHERS = 0.02
@@ -51,15 +54,6 @@ SIZES = sorted(
     | {EAGER - 17, EAGER - 16, EAGER - 1, EAGER, 6150 << 10}
 )
 BLOCKS = [0, *(4**power for power in range(1, 10)), 131072]
-
-
-class Predicted(TypedDict):
-    """Of what `haichi predict-sequence --json` prints, what counts here."""
-
-    total_s: float
-    waiting_s: float
-    problems: list[str]
-    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -148,40 +142,15 @@ class Simulated:
         times = curves_of(self.run(2, "messages", *map(str, SIZES)))["ping-pong"]
         # 64 ranks make barriers only.
         calls = {ranks: BLOCKS if ranks <= 16 else [0] for ranks in jobs}
-        free = ("send_ns", "receive_ns", "match_ns")
-        numbers = {**dict.fromkeys(free, 0.0), "eager_bytes": EAGER - 1.0, "copy_gbs": 1e9}
-        last = SIZES[-1]
-        line = {"from": 0, "to": last, "latency_s": times[SIZES[0]]}
-        line["s_per_byte"] = (times[last] - times[SIZES[0]]) / last
-        document = {
-            "schema": "haichi.machine/2",
-            "name": "simulated by SMPI",
-            "source": "measured",
-            "numbers": {name: {"value": each, "from": PROGRAM} for name, each in numbers.items()},
-            "curves": [
-                {"name": "ping-pong", "place": "network", **columns_of(times), "pieces": [line]}
-            ],
-            "collectives": [
-                {"name": name, "ranks": ranks, "nodes": ranks, **columns_of(curve)}
+        write_profile(
+            file,
+            {"network": times},
+            (
+                {"name": name, "ranks": ranks, "nodes": ranks, "times": curve}
                 for ranks, blocks in calls.items()
                 for name, curve in curves_of(self.run(ranks, "calls", *map(str, blocks))).items()
-            ],
-        }
-        file.write_text(json.dumps(document))
-
-
-def curves_of(lines: Sequence[str]) -> dict[str, dict[int, float]]:
-    """Seconds by size, by the name of what was measured."""
-    curves: dict[str, dict[int, float]] = defaultdict(dict)
-    for line in lines:
-        name, size, seconds = line.split()
-        curves[name][int(size)] = float(seconds)
-    return curves
-
-
-def columns_of(curve: dict[int, float]) -> dict[str, list[float]]:
-    sizes = sorted(curve)
-    return {"bytes": [float(size) for size in sizes], "seconds": [curve[size] for size in sizes]}
+            ),
+        )
 
 
 def measure(
@@ -208,10 +177,7 @@ def _case(
     seconds = max(map(float, machine.run(ranks, name, str(steps), trace=trace)))
     text = smpi_trace.record(trace, FLOPS, name)
     kept.write_text(text)
-    words = ("predict-sequence", str(kept), "--machine", str(profile), "--json")
-    found: Predicted = json.loads(programs.output(paths.program("haichi"), *words))
-    if found["problems"]:
-        raise mpi.Missing(f"{name}: {found['problems'][0]}")
+    found = predicted(kept, profile)
     table_s = by_table(text, json.loads(profile.read_text()), ranks)
     return Case(
         program=name,
