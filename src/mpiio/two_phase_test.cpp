@@ -26,7 +26,6 @@ TEST(TwoPhase, ReadsEveryByte) {
     test::Random random(seed);
     std::vector<int> owner;
     Job job = random_job(random, owner);
-    job.direction = Direction::read;
     for (size_t at = 0; at < owner.size(); ++at) job.file.bytes.push_back(value_at(at));
     if (random.below(2)) job.file.most_per_call = size_t(random.between(1, 17));
     auto wanted = job.memory;
@@ -34,10 +33,7 @@ TEST(TwoPhase, ReadsEveryByte) {
     fill_memory(job, owner);
     wanted.swap(job.memory);
     job.memory = untouched;
-    const Status done = job.run(seed);
-    ASSERT_TRUE(done) << seed << ": " << done.error().text;
-    for (const Status& s : job.statuses) ASSERT_TRUE(s) << seed;
-    ASSERT_EQ(job.memory, wanted) << seed;
+    ASSERT_NO_FATAL_FAILURE(read_all_right(job, wanted, seed));
   }
 }
 
@@ -115,16 +111,13 @@ TEST(NodeStreams, CarryTheSameBytesInFewerMessages) {
       job.direction = Direction::write;
       job.memory = filled;
       job.file.bytes.clear();
-      Status done = job.run(seed);
+      const Status done = job.run(seed);
       ASSERT_TRUE(done) << seed << ": " << done.error().text;
       ASSERT_TRUE(on || !job.streamed);
       files[on] = job.file.bytes;
       messages[0][on] = job.tally.messages;
-      job.direction = Direction::read;
       job.memory = untouched;
-      done = job.run(seed + 1);
-      ASSERT_TRUE(done) << seed << ": " << done.error().text;
-      ASSERT_EQ(job.memory, filled) << seed;
+      ASSERT_NO_FATAL_FAILURE(read_all_right(job, filled, seed + 1));
       messages[1][on] = job.tally.messages;
     }
     ASSERT_EQ(files[0], files[1]) << seed << ": " << test::describe(job.placement);
@@ -161,7 +154,6 @@ TEST(NodeStreams, ReadersOfTheSameBytesAllGetThem) {
     test::Random random(seed);
     std::vector<int> owner;
     Job job = streaming_job(random, owner);
-    job.direction = Direction::read;
     for (int64_t at = 0; at < 300; ++at) job.file.bytes.push_back(value_at(size_t(at)));
     std::vector<std::vector<std::byte>> wanted;
     for (int r = 0; r < job.placement.ranks(); ++r) {
@@ -172,9 +164,7 @@ TEST(NodeStreams, ReadersOfTheSameBytesAllGetThem) {
       job.memory[size_t(r)].assign(size_t(end - begin), std::byte{0});
       wanted.emplace_back(job.file.bytes.begin() + begin, job.file.bytes.begin() + end);
     }
-    const Status done = job.run(seed);
-    ASSERT_TRUE(done) << seed << ": " << done.error().text;
-    ASSERT_EQ(job.memory, wanted) << seed;
+    ASSERT_NO_FATAL_FAILURE(read_all_right(job, wanted, seed));
   }
 }
 

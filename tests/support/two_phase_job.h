@@ -246,4 +246,14 @@ inline void write_all_right(Job& job, const std::vector<int>& owner, uint64_t se
   }
 }
 
+/// Reads into the ranks' memory, and compares every byte of it.
+inline void read_all_right(Job& job, const std::vector<std::vector<std::byte>>& wanted,
+                           uint64_t seed) {
+  job.direction = Direction::read;
+  const Status done = job.run(seed);
+  ASSERT_TRUE(done) << seed << ": " << done.error().text;
+  for (const Status& s : job.statuses) ASSERT_TRUE(s) << seed << ": " << s.error().text;
+  ASSERT_EQ(job.memory, wanted) << seed;
+}
+
 }  // namespace haichi::mpiio
