@@ -43,11 +43,8 @@ TEST(SparseAccess, RangesThatAreMostlyHolesAreWrittenInFewCycles) {
 
 /// As random_job(), but between groups of pieces there are long holes.
 Job scattered_job(test::Random& random, std::vector<int>& owner) {
-  Job job = random_job(random, owner);
+  Job job = random_setting(random);
   const int ranks = job.placement.ranks();
-  job.accesses.clear();
-  job.memory_patterns.clear();
-  job.memory.clear();
   owner.assign(size_t(random.between(500, 9000)), -1);
   const int64_t most_pieces = random.between(1, 9), most_hole = random.between(100, 900);
   for (size_t at = size_t(random.below(50)); at < owner.size();) {

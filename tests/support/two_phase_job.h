@@ -183,8 +183,8 @@ void add_ranks(Job& job, const std::vector<int>& owner, Gap gap) {
   }
 }
 
-/// Ranks own disjoint random pieces of the file, through views of several shapes.
-inline Job random_job(test::Random& random, std::vector<int>& owner) {
+/// Ranks on nodes and how they go about it, without accesses.
+inline Job random_setting(test::Random& random) {
   Job job;
   job.placement = test::random_placement(random, int(random.between(1, 9)));
   const int ranks = job.placement.ranks();
@@ -202,6 +202,13 @@ inline Job random_job(test::Random& random, std::vector<int>& owner) {
   if (random.below(2))
     job.options.costs = {.link = double(random.below(9)), .file = double(random.below(9))};
   job.has_workers = random.below(4) == 0;
+  return job;
+}
+
+/// Ranks own disjoint random pieces of the file, through views of several shapes.
+inline Job random_job(test::Random& random, std::vector<int>& owner) {
+  Job job = random_setting(random);
+  const int ranks = job.placement.ranks();
   owner.assign(size_t(random.between(0, 800)), -1);
   for (size_t at = 0; at < owner.size();) {
     const size_t n = std::min(owner.size() - at, size_t(random.between(1, 40)));
