@@ -180,16 +180,16 @@ void add_blocks(std::span<const Access> accesses, const plan::WindowLayout& wind
   });
 }
 
-/// Whole periods from `first` on, `periods` of them, the first of which has these runs. The first
-/// and the last go in by themselves, since they may touch what is beside them.
-void add_periods(const RunList& first, int64_t stride, int64_t periods, int64_t begin,
-                 RunList& runs) {
+/// Periods of which the first has these runs. The first and the last go in by themselves, since
+/// they may touch what is beside them.
+void add_periods(const RunList& first, const Periods& periods, RunList& runs) {
   if (first.empty()) return;
+  const int64_t stride = periods.size, begin = periods.begin;
   auto add_shifted = [&](size_t from, int64_t shift) {
     for (size_t i = from; i < first.size(); ++i)
       runs.add({first[i].begin + shift, first[i].end + shift});
   };
-  if (first.front().size() == stride) return runs.add({begin, begin + periods * stride});
+  if (first.front().size() == stride) return runs.add({begin, periods.end()});
   add_shifted(0, 0);
   // A run across the border of two periods: what repeats begins behind it.
   const bool wraps = first.front().begin == begin && first.back().end == begin + stride;
@@ -199,13 +199,13 @@ void add_periods(const RunList& first, int64_t stride, int64_t periods, int64_t 
   for (size_t i = wraps; i < first.size(); ++i)
     again.push_back({first[i].begin + stride, first[i].end + stride});
   if (wraps) again.back().end += cut;
-  runs.add_repeated(std::move(again), stride, size_t(periods - 2));
-  add_shifted(wraps, (periods - 1) * stride);
+  runs.add_repeated(std::move(again), stride, size_t(periods.count - 2));
+  add_shifted(wraps, (periods.count - 1) * stride);
 }
 
 }  // namespace
 
-std::optional<Pattern::Repeat> common_repeat(std::span<const Access> accesses, Extent extent) {
+std::optional<Periods> common_periods(std::span<const Access> accesses, Extent extent) {
   Pattern::Repeat common{0, extent.begin, extent.end};
   for (const Access& access : accesses) {
     const int64_t from = access.position_of(extent.begin), to = access.position_of(extent.end);
@@ -219,25 +219,24 @@ std::optional<Pattern::Repeat> common_repeat(std::span<const Access> accesses, E
     // Checked here too, so that the multiple stays small.
     if ((common.end - common.begin) / kFewPeriods < common.stride) return std::nullopt;
   }
-  return common;
+  if (common.stride == 0) return std::nullopt;
+  return Periods{common.begin, common.stride, (common.end - common.begin) / common.stride};
 }
 
 Coverage coverage_of(std::span<const Access> accesses, const plan::WindowLayout& window) {
   Coverage coverage;
   const Extent& hull = window.hull();
-  const auto repeat = common_repeat(accesses, hull);
-  if (!repeat || repeat->stride == 0) {
+  const auto periods = common_periods(accesses, hull);
+  if (!periods) {
     add_blocks(accesses, window, hull, coverage);
     return coverage;
   }
-  const int64_t periods = (repeat->end - repeat->begin) / repeat->stride;
-  const int64_t end = repeat->begin + periods * repeat->stride;
-  add_blocks(accesses, window, {hull.begin, repeat->begin}, coverage);
+  add_blocks(accesses, window, {hull.begin, periods->begin}, coverage);
   Coverage first;
-  add_blocks(accesses, window, {repeat->begin, repeat->begin + repeat->stride}, first);
+  add_blocks(accesses, window, periods->first(), first);
   coverage.overlap |= first.overlap;
-  add_periods(first.runs, repeat->stride, periods, repeat->begin, coverage.runs);
-  add_blocks(accesses, window, {end, hull.end}, coverage);
+  add_periods(first.runs, *periods, coverage.runs);
+  add_blocks(accesses, window, {periods->end(), hull.end}, coverage);
   return coverage;
 }
 

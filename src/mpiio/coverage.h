@@ -24,8 +24,15 @@ struct Coverage {
 /// window's bytes at most (or some KiB) for the time of the call.
 Coverage coverage_of(std::span<const Access> accesses, const plan::WindowLayout& window);
 
-/// Where in an extent of the file all accesses that have bytes there repeat, and at which distance,
-/// several times at least; a distance of 0: each has all bytes there. Nothing if they do not.
-std::optional<Pattern::Repeat> common_repeat(std::span<const Access> accesses, plan::Extent extent);
+/// Parts of the file that lie one behind the other, and in which bytes lie alike.
+struct Periods {
+  int64_t begin, size, count;
+  plan::Extent first() const { return {begin, begin + size}; }
+  int64_t end() const { return begin + count * size; }
+};
+
+/// In which all accesses that have bytes in an extent of the file repeat, several times at least.
+/// Nothing if they do not, or if each has all bytes there.
+std::optional<Periods> common_periods(std::span<const Access> accesses, plan::Extent extent);
 
 }  // namespace haichi::mpiio

@@ -143,18 +143,16 @@ class Search {
 bool find_all(std::span<const Access> accesses, const Extent& range, int64_t hole, int64_t enough,
               std::vector<Extent>& found) {
   Search search(accesses, hole);
-  const auto repeat = common_repeat(accesses, range);
-  if (!repeat || repeat->stride == 0) return search.find(range, enough, found);
-  const int64_t periods = (repeat->end - repeat->begin) / repeat->stride;
-  const int64_t end = repeat->begin + periods * repeat->stride;
+  const auto periods = common_periods(accesses, range);
+  if (!periods) return search.find(range, enough, found);
   std::vector<Extent> first;
-  if (!search.find({range.begin, repeat->begin}, enough, found) ||
-      !search.find({repeat->begin, repeat->begin + repeat->stride}, enough / periods, first) ||
-      periods * int64_t(first.size()) > int64_t(kMostParts))
+  if (!search.find({range.begin, periods->begin}, enough, found) ||
+      !search.find(periods->first(), enough / periods->count, first) ||
+      periods->count * int64_t(first.size()) > int64_t(kMostParts))
     return false;
-  for (int64_t shift = 0; shift < end - repeat->begin; shift += repeat->stride)
+  for (int64_t shift = 0; shift < periods->end() - periods->begin; shift += periods->size)
     for (const Extent& part : first) join({part.begin + shift, part.end + shift}, hole, found);
-  return search.find({end, range.end}, enough, found);
+  return search.find({periods->end(), range.end}, enough, found);
 }
 
 /// Where an aggregator's share ends that has room for so many bytes more: at a whole page of the
