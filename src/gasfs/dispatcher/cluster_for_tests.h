@@ -29,13 +29,16 @@ class ClusterForTests {
     std::filesystem::remove_all(folder_);
   }
 
-  void start(uint32_t i) {
+  /// `host`: "0.0.0.0" to be reached by all addresses of this machine.
+  void start(uint32_t i, const std::string& host = "127.0.0.1") {
     const auto count = static_cast<uint32_t>(running_.size());
     auto store = Store::open(folder_ + "/" + std::to_string(i),
                              {.index = i, .servers = count, .stripe = stripe_});
     ASSERT_TRUE(store) << store.error().text;
-    auto server = Server::open(std::move(*store), secret_, addresses_[i]);
+    Address address{host, addresses_[i].port};
+    auto server = Server::open(std::move(*store), secret_, address);
     ASSERT_TRUE(server) << server.error().text;
+    addresses_[i].port = address.port;
     Running& running = running_[i];
     running.server = std::move(*server);
     running.stop = Descriptor(::eventfd(0, EFD_CLOEXEC));

@@ -85,8 +85,7 @@ Status Dispatcher::finish() {
   for (const File& file : files) {
     std::unique_lock lock(file->mutex);
     const uint64_t errors = file->errors;
-    scatter_->issue_all(file);
-    Scatter::wait(file, lock);
+    scatter_->finish(file, lock);
     if (file->errors == errors) continue;
     ++lost;
     error = file->error;
@@ -227,8 +226,7 @@ void Dispatcher::release(Handle handle) {
   {
     std::unique_lock lock(file->mutex);
     const uint64_t errors = std::max(description->errors_seen, file->errors);
-    scatter_->issue_all(file);
-    Scatter::wait(file, lock);
+    scatter_->finish(file, lock);
     lost = file->errors > errors;  // behind the last flush: nobody is there to be told
   }
   if (lost) {
@@ -350,8 +348,7 @@ Done Dispatcher::fsync(Handle handle, bool) {
 Done Dispatcher::finish_writes(Description& description, bool durable) {
   const File& file = description.file;
   std::unique_lock lock(file->mutex);
-  scatter_->issue_all(file);
-  Scatter::wait(file, lock);
+  scatter_->finish(file, lock);
   if (durable) {  // what has arrived goes to the disks
     const Layout layout = file->layout;
     lock.unlock();
@@ -372,14 +369,16 @@ void Dispatcher::send_aged() {
     if (ending_) return;
     aging_.wait_for(lock, std::chrono::milliseconds(options_.linger_ms), [&] { return ending_; });
     if (ending_) return;
-    std::set<File> files;
+    std::set<File> files, again;
     files.swap(gathering_);
     lock.unlock();
     for (const File& file : files) {
       const std::lock_guard file_lock(file->mutex);
       scatter_->issue_all(file);
+      if (file->told_early) again.insert(file);
     }
     lock.lock();
+    gathering_.merge(again);
   }
 }
 

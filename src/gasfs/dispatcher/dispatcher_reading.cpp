@@ -261,8 +261,7 @@ int Dispatcher::cut(Inode inode, uint64_t size, const Layout& layout, const File
 Outcome<Attributes> Dispatcher::set_size(Inode inode, const File& file, const Changes& changes) {
   if (file) {
     std::unique_lock lock(file->mutex);
-    scatter_->issue_all(file);
-    Scatter::wait(file, lock);
+    scatter_->finish(file, lock);
   }
   const auto before = names_->ask({.op = NameOp::getattr, .inode = inode});
   if (!before) return tl::unexpected(before.error());

@@ -131,6 +131,41 @@ TEST(Keeping, AFileThatStaysOpenShowsWhatAnotherNodeWroteInTime) {
   EXPECT_EQ(read(*node, reading->handle, 100, 3), "new");
 }
 
+/// What is read while the writer's bytes are on their way to a server is not kept when it has
+/// closed, nor for longer than twice --linger-ms where it goes on.
+TEST(Keeping, WhatIsReadBeforeTheNewBytesHaveComeIsNotKept) {
+  for (const bool closes : {true, false}) {
+    ClusterForTests cluster(2, 4096);
+    const auto node = cluster.dispatcher({.linger_ms = closes ? 60'000 : 20});
+    const Inode inode = stored(*node, "f", drawn(30'000, 8));
+    auto later = cluster.addresses();
+    later[1].host = "127.0.0.2";
+    const auto far = cluster.dispatcher(
+        {.servers = later, .linger_ms = closes ? 60'000 : 20, .patience_ms = 10'000});
+    const std::string text = drawn(31'000, 9);
+    const auto writing = far->open(inode, O_WRONLY), reading = node->open(inode, O_RDONLY);
+    ASSERT_TRUE(far->write(writing->handle, 0, bytes(text), 1));
+    std::thread closing([&] {
+      EXPECT_TRUE(!closes || far->flush(writing->handle));
+    });
+    for (int i = 0; i < 50 && node->getattr(inode)->size < text.size(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(read(*node, reading->handle, 0, text.size()) == text) << "it can't be there";
+    cluster.stop(1);
+    cluster.start(1, "0.0.0.0");
+    closing.join();
+    const auto opened = node->open(inode, O_RDONLY);
+    const bool at_once = read(*node, opened->handle, 0, text.size()) == text;
+    EXPECT_TRUE(at_once || !closes);
+    bool in_time = at_once;
+    for (int i = 0; i < 500 && !in_time; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      in_time = read(*node, opened->handle, 0, text.size()) == text;
+    }
+    EXPECT_TRUE(in_time);
+  }
+}
+
 /// A node that does not reach a server writes the other copies only, which all know of when it has
 /// closed: what was read meanwhile of the server that lacks it is not kept beyond that.
 TEST(Keeping, WhatIsFoundToBeStaleIsNotKept) {
@@ -140,17 +175,17 @@ TEST(Keeping, WhatIsFoundToBeStaleIsNotKept) {
   const Inode inode = stored(*node, "f", drawn(30'000, 6));
   auto reached = cluster.addresses();
   reached[1] = {"127.0.0.1", 1};
-  const auto cut_off = cluster.dispatcher({.servers = reached, .patience_ms = 2000});
+  const auto cut_off =
+      cluster.dispatcher({.servers = reached, .linger_ms = 20, .patience_ms = 2000});
   const std::string text = drawn(31'000, 7);
   const auto writing = cut_off->open(inode, O_WRONLY);
   ASSERT_TRUE(cut_off->write(writing->handle, 0, bytes(text), 1));
-  std::thread flushing([&] { EXPECT_TRUE(cut_off->flush(writing->handle)); });
   while (node->getattr(inode)->size < text.size())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const auto early = node->open(inode, O_RDONLY);
   EXPECT_EQ(read(*node, early->handle, 0, text.size()).size(), text.size());
   node->release(early->handle);
-  flushing.join();
+  EXPECT_TRUE(cut_off->flush(writing->handle));
   ASSERT_EQ(node->getxattr(inode, kStaleAttribute), "1");
   const auto opened = node->open(inode, O_RDONLY);
   EXPECT_TRUE(read(*node, opened->handle, 0, text.size()) == text);

@@ -35,6 +35,9 @@ struct NodeFile {
   uint64_t size = 0;
   timespec modified = {};
   bool grown = false;
+  // It was told while something was on its way: who is told so may read the old bytes yet, and has
+  // to be told again that the file has changed.
+  bool told_early = false;
   uint64_t version = 0;  // changes with each write and cut here, so that late answers are noticed
 
   // The first error of each kind of trouble since it was told of: errseq, as in the kernel.

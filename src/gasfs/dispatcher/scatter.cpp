@@ -61,6 +61,13 @@ void Scatter::wait(const File& file, std::unique_lock<std::mutex>& lock) {
   file->landed.wait(lock, [&] { return file->flying.empty() || *file->flying.begin() > last; });
 }
 
+void Scatter::finish(const File& file, std::unique_lock<std::mutex>& lock) {
+  issue(file);
+  wait(file, lock);
+  issue_all(file);
+  wait(file, lock);
+}
+
 void Scatter::send_frame(const File& file, uint32_t server, const Arranged& arranged,
                          std::span<const Run* const> runs) {
   std::vector<Extent> extents;
@@ -126,11 +133,14 @@ void Scatter::issue(const File& file, bool full) {
 
 void Scatter::issue_all(const File& file) {
   issue(file);
-  if (!file->grown) return;
-  file->grown = false;
+  const bool on_its_way = !file->flying.empty();
+  const bool again = file->told_early && !on_its_way;
+  if (!file->grown && !again) return;
   ++file->version;  // an attribute that was asked for before this is told of does not know of it
   NameRequest grow{.op = NameOp::grow, .inode = file->inode, .number = file->size};
-  grow.changes.modified = file->modified;
+  if (file->grown) grow.changes.modified = file->modified;
+  file->grown = false;
+  file->told_early = on_its_way;
   const uint64_t number = ++file->issued;
   file->flying.insert(number);
   names_.send(std::move(grow), [file, number](Outcome<NameReply> reply) {

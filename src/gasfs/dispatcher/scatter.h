@@ -64,10 +64,11 @@ class Scatter {
   /// Sends all that is gathered, and does not wait. `full`: because the sub-buffer is, which grows
   /// where what it held did not come together.
   void issue(const File& file, bool full = false);
-  /// The same, and tells the server of names of the size.
+  /// The same, and tells the server of names of the size; again where it was told too early.
   void issue_all(const File& file);
-  /// Waits until all that was issued so far is answered; the lock is released meanwhile.
-  static void wait(const File& file, std::unique_lock<std::mutex>& lock);
+  /// Sends all that is gathered, waits until it has arrived, and only then tells the server of
+  /// names, so that who is told reads the new bytes. The lock is released meanwhile.
+  void finish(const File& file, std::unique_lock<std::mutex>& lock);
   /// Latches an error.
   static void latch(NodeFile& file, int error);
   /// Whether the bytes that a server did not take, for this reason, are safe in the other copies
@@ -77,6 +78,8 @@ class Scatter {
   const ScatterCounts& counts() const { return counts_; }
 
  private:
+  /// Waits until all that was issued so far is answered; the lock is released meanwhile.
+  static void wait(const File& file, std::unique_lock<std::mutex>& lock);
   void send_frame(const File& file, uint32_t server, const Arranged& arranged,
                   std::span<const Run* const> runs);
   /// Ends what was flying under `number`.
