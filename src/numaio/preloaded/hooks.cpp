@@ -1,9 +1,6 @@
 #include "numaio/preloaded/hooks.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,14 +75,7 @@ std::optional<ssize_t> read_parts_at_position(int fd, const iovec* parts, int co
 
 }  // namespace
 
-std::optional<ssize_t> read_at_position(int fd, void* data, size_t size) {
-  if (!may_split(size)) return {};
-  const iovec part{data, std::min(size, kMostAtOnce)};
-  return read_parts_at_position(fd, &part, 1, part.iov_len);
-}
-
-std::optional<ssize_t> read_at(int fd, void* data, size_t size, off_t offset) {
-  if (offset < 0 || !may_split(size)) return {};
+std::optional<ssize_t> read_whole(int fd, void* data, size_t size, std::optional<off_t> offset) {
   const iovec part{data, std::min(size, kMostAtOnce)};
   return read_parts(fd, &part, 1, offset);
 }

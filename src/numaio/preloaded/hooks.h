@@ -19,21 +19,20 @@
 
 namespace haichi::numaio::preloaded {
 
-std::optional<ssize_t> read_at_position(int fd, void* data, size_t size);
-std::optional<ssize_t> read_at(int fd, void* data, size_t size, off_t offset);
-/// At the position where there is no offset.
+/// Both at the position where there is no offset.
+std::optional<ssize_t> read_whole(int fd, void* data, size_t size, std::optional<off_t> offset);
 std::optional<ssize_t> read_parts(int fd, const iovec* parts, int count,
                                   std::optional<off_t> offset);
 std::optional<size_t> read_stream(void* data, size_t size, size_t count, FILE* stream);
 
 inline std::optional<ssize_t> on_read(int fd, void* data, size_t size) {
   if (is_small(size)) return {};
-  return read_at_position(fd, data, size);
+  return read_whole(fd, data, size, {});
 }
 
 inline std::optional<ssize_t> on_pread(int fd, void* data, size_t size, off_t offset) {
   if (is_small(size)) return {};
-  return read_at(fd, data, size, offset);
+  return read_whole(fd, data, size, offset);
 }
 
 /// The largest part decides: to look at all of some thousand small ones would cost too much.

@@ -1,6 +1,5 @@
 // fread(3): what is in the stream's buffer, then a large read into the program's, then the rest, as
 // the GNU C library does it. Its own read does not come by here.
-#include <errno.h>
 #include <stdio_ext.h>
 #include <wchar.h>
 
