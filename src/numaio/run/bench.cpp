@@ -130,22 +130,6 @@ class Buffer {
   char* data_;
 };
 
-// Files without a name; closed when they go.
-class Files {
- public:
-  Result<int> make(const std::string& folder) {
-    const auto made = nameless_file(folder);
-    if (made) open_.push_back(*made);
-    return made;
-  }
-  ~Files() {
-    for (const int fd : open_) close(fd);
-  }
-
- private:
-  std::vector<int> open_;
-};
-
 Status write_plain(int fd, const char* data, int64_t bytes) {
   return write_fully(real_os(), fd, std::as_bytes(std::span(data, size_t(bytes))), 0);
 }
@@ -157,12 +141,12 @@ void read_plain(int fd, char* data, int64_t bytes) {
 
 Status bench_folder(const std::string& folder, const std::vector<int64_t>& sizes,
                     const Asked& asked, const Buffer& memory) {
-  Files files;
-  const auto whole = files.make(folder), left = files.make(folder), right = files.make(folder);
-  for (const auto* each : {&whole, &left, &right})
+  const auto a = nameless_file(folder), b = nameless_file(folder), c = nameless_file(folder);
+  for (const auto* each : {&a, &b, &c})
     if (!*each) return tl::unexpected(each->error());
+  const int whole = a->get(), left = b->get(), right = c->get();
   char* const data = memory.data();
-  if (auto written = write_plain(*whole, data, sizes.back()); !written)
+  if (auto written = write_plain(whole, data, sizes.back()); !written)
     return fail(written.error().code, "{}: {}", folder, written.error().text);
   const auto print = [&](const Case& each) {
     if (!wants(asked, each.what)) return;
@@ -171,12 +155,12 @@ Status bench_folder(const std::string& folder, const std::vector<int64_t>& sizes
   };
   for (const int64_t bytes : sizes) {
     for (const bool cold : {true, false})
-      print({folder, "read", bytes, cold, [&] { read_plain(*whole, data, bytes); },
-             [&] { parallel_pread(real_os(), *whole, data, bytes, 0); }});
-    print({folder, "write parts", bytes, true, [&] { write_plain(*whole, data, bytes); },
+      print({folder, "read", bytes, cold, [&] { read_plain(whole, data, bytes); },
+             [&] { parallel_pread(real_os(), whole, data, bytes, 0); }});
+    print({folder, "write parts", bytes, true, [&] { write_plain(whole, data, bytes); },
            [&] {
              const int64_t half = bytes / 2;
-             const Part parts[] = {{*left, data, half, 0}, {*right, data + half, bytes - half, 0}};
+             const Part parts[] = {{left, data, half, 0}, {right, data + half, bytes - half, 0}};
              write_parts(real_os(), parts);
            }});
   }

@@ -30,10 +30,10 @@ int parse_words(CLI::App& app, const Words& words) {
   return -1;
 }
 
-Result<int> nameless_file(const std::string& folder) {
+Result<Descriptor> nameless_file(const std::string& folder) {
   std::string name = folder + "/haichi-numaio-XXXXXX";
-  const int fd = mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0) return fail(errno, "{}: no file can be made: {}", folder, strerror(errno));
+  Descriptor fd(mkostemp(name.data(), O_CLOEXEC));
+  if (!fd) return fail(errno, "{}: no file can be made: {}", folder, strerror(errno));
   unlink(name.c_str());
   return fd;
 }

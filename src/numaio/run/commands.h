@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 
 namespace CLI {
@@ -25,7 +26,7 @@ int refuse(int code, const std::string& text);
 int parse_words(CLI::App& app, const Words& words);
 
 /// A file without a name in a folder, open for reading and writing.
-Result<int> nameless_file(const std::string& folder);
+Result<Descriptor> nameless_file(const std::string& folder);
 
 int where_command(const Words& words);
 int bench_command(const Words& words);

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/clock.h"
 #include "base/process_io.h"
@@ -45,16 +46,16 @@ int64_t read_in_chunks(int fd, char* data, int64_t bytes) {
   return bytes;
 }
 
-Result<int> make_file(const Asked& asked, int64_t bytes) {
-  const auto made = nameless_file(asked.folder);
+Result<Descriptor> make_file(const Asked& asked, int64_t bytes) {
+  auto made = nameless_file(asked.folder);
   if (!made) return made;
-  const int fd = *made;
+  const int fd = made->get();
   const std::string data(size_t(kChunk), 'x');
   for (int64_t done = 0; done < bytes; done += kChunk)
-    if (pwrite(fd, data.data(), size_t(kChunk), done) != kChunk)
-      return fail(errno, "{}: the file can't be written: {}", asked.folder, strerror(errno));
+    if (auto written = write_fully(real_os(), fd, std::as_bytes(std::span(data)), done); !written)
+      return fail(written.error().code, "{}: {}", asked.folder, written.error().text);
   fsync(fd);
-  return fd;
+  return made;
 }
 
 Result<nlohmann::ordered_json> round_of(const Asked& asked, int fd, int64_t bytes, bool turns) {
@@ -123,12 +124,11 @@ int turns_command(const Words& words) {
   const auto fd = make_file(asked, bytes);
   if (!fd) return refuse(kBadInput, "turns: " + fd.error().text);
   for (int round = 0; round < 2 * asked.rounds; ++round) {
-    const auto done = round_of(asked, *fd, bytes, round % 2 == 1);
+    const auto done = round_of(asked, fd->get(), bytes, round % 2 == 1);
     if (!done) return refuse(kFailed, "turns: " + done.error().text);
     printf("%s\n", done->dump().c_str());
     fflush(stdout);
   }
-  close(*fd);
   return 0;
 }
 
