@@ -75,7 +75,7 @@ int start_plain(const std::string& path, Invocation& invocation) {
 }
 
 /// The shim, behind the recorder if a record is wanted.
-Result<std::vector<std::string>> preloads(Abi abi, bool records, int rank, const std::string& bin) {
+Result<std::vector<std::string>> shims_of(Abi abi, bool records, int rank, const std::string& bin) {
   std::vector<std::string> found;
   auto shim = find_shim(abi, bin);
   if (!shim) return tl::unexpected(shim.error());
@@ -111,17 +111,20 @@ int start_with_shim(const std::string& path, std::optional<Abi> forced, const Jo
   // Any program reads.
   const bool plain = !choice && choice.error().code == EINVAL && beneath.splits_reads && !forced;
   if (!choice && !plain) return refuse(code_of_choice(choice.error()), choice.error().text);
-  auto shims = plain ? Result<std::vector<std::string>>(std::vector<std::string>{})
-                     : preloads(choice->abi, beneath.records, job.rank, invocation.bin);
-  if (!shims) return refuse(kUnavailable, shims.error().text);
-  if (beneath.splits_reads) {
-    const auto posix = find_posix(invocation.bin);
-    if (!posix) return refuse(kUnavailable, posix.error().text);
-    shims->push_back(*posix);
+  std::vector<std::string> shims;
+  if (choice) {
+    auto of_mpi = shims_of(choice->abi, beneath.records, job.rank, invocation.bin);
+    if (!of_mpi) return refuse(kUnavailable, of_mpi.error().text);
+    shims = *std::move(of_mpi);
   }
-  environment.set("LD_PRELOAD", with_shims(environment.get_or("LD_PRELOAD", ""), *shims));
+  if (beneath.splits_reads) {
+    auto posix = find_posix(invocation.bin);
+    if (!posix) return refuse(kUnavailable, posix.error().text);
+    shims.push_back(*std::move(posix));
+  }
+  environment.set("LD_PRELOAD", with_shims(environment.get_or("LD_PRELOAD", ""), shims));
   log(LogLevel::info, "{}: {}; LD_PRELOAD={}", path,
-      plain ? "no MPI program" : fmt::format("MPI is {} ({})", abi_name(choice->abi), choice->why),
+      choice ? fmt::format("MPI is {} ({})", abi_name(choice->abi), choice->why) : "no MPI program",
       *environment.get("LD_PRELOAD"));
   if (drops_preload(path))
     log(LogLevel::warn, "{} is set-user-id or set-group-id: the loader ignores LD_PRELOAD there",
