@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
 import pytest
-from measure_support import CANT_WRITE, USAGE, complaints, measurable_openmpi, measure
+from measure_support import CANT_WRITE, USAGE, complaints, measurable_openmpi, measure, program
 from mpis import ROOT, Mpi
 
 SCHEMA = ROOT / "python" / "haichi" / "schema" / "haichi.health.1.schema.json"
@@ -85,3 +86,20 @@ def test_samples_are_never_overwritten(openmpi: Mpi, tmp_path: Path) -> None:
     assert done.returncode == CANT_WRITE
     assert "is there already" in complaints(done)[0]
     assert out.read_text() == '{"schema":"haichi.samples/1"}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "text"), [("link", UNKNOWN, "too short for"), ("new", CANT_WRITE, "closed")]
+)
+def test_what_is_written_in_place_needs_no_writable_folder(
+    openmpi: Mpi, tmp_path: Path, name: str, code: int, text: str
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (closed / "link").symlink_to(os.devnull)
+    closed.chmod(0o555)
+    plain = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+    words = ["--health", "--budget", "0.01", "--out", closed / name]
+    done = openmpi.run(2, [*plain, program(openmpi), *words])
+    assert done.returncode == code, done.stderr
+    assert text in complaints(done)[0]

@@ -94,11 +94,16 @@ std::vector<std::string> names_of(const JobFacts& job, bool nodes) {
   return names;
 }
 
-// A record may take the place of an older one, but of nothing else; its folder must be there.
+// A record may take the place of an older one, but of nothing else. Its folder gets a new file,
+// unless it is written into what is there, such as a FIFO or /dev/stdout.
 Status may_write(const std::string& path) {
   if (path.empty()) return {};
+  std::error_code unknown;
+  const auto there_is = std::filesystem::symlink_status(path, unknown);
+  const bool in_place =
+      std::filesystem::is_symlink(there_is) || std::filesystem::is_other(there_is);
   const auto folder = std::filesystem::absolute(path).parent_path();
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
+  if (!in_place && access(folder.c_str(), W_OK | X_OK) != 0)
     return fail(errno, "{} cannot be written: {}: {}", path, folder.string(), strerror(errno));
   const auto there = read_file(path);
   if (!there || there->empty() || there->find(kHealthSchema) != there->npos) return {};
