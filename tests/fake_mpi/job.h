@@ -3,7 +3,7 @@
 // Why: what an MPI library does when it fails, in which order it completes requests, and how late
 // another rank may be, cannot be asked of a real one. Here each is an option, and the rest of
 // src/mpi is the real thing: ranks are processes, its calls go through the table of
-// generated/real.h, which fake_mpi.cpp fills, and files are real files.
+// generated/real.h, which table.cpp fills, and files are real files.
 #pragma once
 
 #include <cstdint>
