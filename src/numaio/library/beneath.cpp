@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <new>
 
 #include "base/settings.h"
 #include "numaio/engine.h"
 #include "numaio/file_io.h"
-
-#define HAICHI_EXPORTED extern "C" __attribute__((visibility("default")))
+#include "numaio/library/c_edge.h"
 
 namespace {
 
@@ -26,6 +24,8 @@ class RealOs final : public haichi::Os {
     return got < 0 ? -errno : got;
   }
 };
+
+RealOs os;
 
 }  // namespace
 
@@ -45,14 +45,7 @@ HAICHI_EXPORTED size_t haichi_io_beneath_begin(haichi_io_real_pread_t* real) {
 HAICHI_EXPORTED bool haichi_io_beneath_small(size_t size) { return Turn::too_small(int64_t(size)); }
 
 HAICHI_EXPORTED ssize_t haichi_io_beneath_pread(int fd, void* data, size_t size, off_t offset) {
-  int64_t got;
-  try {
-    static RealOs os;
-    got = parallel_pread(os, fd, data, int64_t(size), offset);
-  } catch (const std::bad_alloc&) {
-    return real_pread(fd, data, size, offset);
-  }
-  if (got >= 0) return ssize_t(got);
-  errno = int(-got);
-  return -1;
+  return without_exception(
+      [&] { return as_system_call(parallel_pread(os, fd, data, int64_t(size), offset)); },
+      [&] { return real_pread(fd, data, size, offset); });
 }

@@ -1,38 +1,16 @@
-// The C edge of include/haichi/io.h: errno in place of negative values, and no exception past it.
+// The C edge of include/haichi/io.h.
 #include <errno.h>
 #include <haichi/io.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <new>
 #include <vector>
 
 #include "numaio/engine.h"
 #include "numaio/file_io.h"
-
-namespace {
+#include "numaio/library/c_edge.h"
 
 using namespace haichi::numaio;
-
-#define HAICHI_EXPORTED extern "C" __attribute__((visibility("default")))
-
-ssize_t as_system_call(int64_t result) {
-  if (result >= 0) return ssize_t(result);
-  errno = int(-result);
-  return -1;
-}
-
-// What memory can't be had for is done without it.
-template <class Try, class Instead>
-auto without_exception(const Try& attempt, const Instead& instead) {
-  try {
-    return attempt();
-  } catch (const std::bad_alloc&) {
-    return instead();
-  }
-}
-
-}  // namespace
 
 HAICHI_EXPORTED ssize_t haichi_io_pread(int fd, void* buffer, size_t size, off_t offset) {
   if (size > size_t(SSIZE_MAX) || offset < 0) return pread(fd, buffer, size, offset);
