@@ -20,13 +20,19 @@ def needs(*built: Path) -> None:
 
 
 def compiled(source: Path, into: Path, *flags: str) -> Path:
-    """A C program that is linked to libhaichi-io, compiled as a user compiles theirs."""
-    needs(LIBRARY)
+    """A C program, compiled as a user compiles theirs."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler here")
     made = into / source.stem
-    words = [compiler, "-O2", "-Wall", "-Wextra", f"-I{mpis.ROOT / 'include'}", source, "-o", made]
-    linked = [f"-L{LIBRARY.parent}", f"-Wl,-rpath,{LIBRARY.parent}", "-lhaichi-io", *flags]
-    mpis.run_bounded([*words, *linked], timeout=60, check=True)
+    words = [compiler, "-O2", "-Wall", "-Wextra", source, "-o", made, *flags]
+    mpis.run_bounded(words, timeout=60, check=True)
     return made
+
+
+def linked(source: Path, into: Path, *flags: str) -> Path:
+    """The same of one that calls libhaichi-io."""
+    needs(LIBRARY)
+    folder = LIBRARY.parent
+    found = [f"-I{mpis.ROOT / 'include'}", f"-L{folder}", f"-Wl,-rpath,{folder}", "-lhaichi-io"]
+    return compiled(source, into, *found, *flags)

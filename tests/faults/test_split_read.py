@@ -8,7 +8,7 @@ from pathlib import Path
 import mpis
 import numpy as np
 import pytest
-from split_io import compiled
+from split_io import linked
 
 SIZE = 4 << 20
 
@@ -16,7 +16,7 @@ SIZE = 4 << 20
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = Path(__file__).with_name("split_read.c")
-    return compiled(source, tmp_path_factory.mktemp("split-read"), *mpis.thread_flags())
+    return linked(source, tmp_path_factory.mktemp("split-read"), *mpis.thread_flags())
 
 
 @pytest.mark.parametrize(

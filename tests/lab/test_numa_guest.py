@@ -16,7 +16,7 @@ from haichi.guest.guest import Outcome
 from haichi.guest.kernel import kernel, missing
 from haichi.guest.machine import machine
 from haichi.lab import LabError
-from split_io import LIBRARY, NUMAIO, compiled, needs
+from split_io import LIBRARY, NUMAIO, linked, needs
 
 PLUGIN = mpis.BUILD / "lib" / "libnumatraffic.so"
 POSIX = mpis.BUILD / "lib" / "libhaichi-posix.so"
@@ -40,7 +40,7 @@ def _guest() -> None:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = Path(__file__).with_name("numa_split.c")
-    return compiled(source, tmp_path_factory.mktemp("numa-split"), "-lnuma")
+    return linked(source, tmp_path_factory.mktemp("numa-split"), "-lnuma")
 
 
 def run(

@@ -12,7 +12,7 @@ from pathlib import Path
 import mpis
 import numpy as np
 import pytest
-from split_io import LIBRARY, needs
+from split_io import LIBRARY, compiled, needs
 
 POSIX = mpis.BUILD / "lib" / "libhaichi-posix.so"
 SIZE = 4 << 20  # of the file
@@ -22,13 +22,8 @@ SEEDS = (*range(8), 333, 2087)  # these two have a put-back and a getc at the fi
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     needs(LIBRARY, POSIX)
-    if (compiler := shutil.which("cc")) is None:
-        pytest.skip("no C compiler here")
-    made = tmp_path_factory.mktemp("split-calls") / "split_calls"
     source = Path(__file__).with_name("split_calls.c")
-    words = [compiler, "-O2", "-Wall", "-Wextra", "-pthread", source, "-o", made]
-    mpis.run_bounded(words, timeout=60, check=True)
-    return made
+    return compiled(source, tmp_path_factory.mktemp("split-calls"), "-pthread")
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -170,7 +165,7 @@ def test_haichi_run_starts_any_program(folder: Path) -> None:
     needs(LIBRARY, POSIX)
     file = numbers(folder)
     read = f'dd if={file} bs=4M status=none | sha256sum; echo "$LD_PRELOAD"'
-    started = [mpis.ROOT / "haichi", "run", "--set", "io.split=on", "sh", "-c", read]
+    started = [mpis.HAICHI, "run", "--set", "io.split=on", "sh", "-c", read]
     done = mpis.run_bounded(started, timeout=60, check=True)
     digest, preload = done.stdout.splitlines()
     plain = mpis.run_bounded(["sha256sum", file], timeout=60, check=True).stdout
