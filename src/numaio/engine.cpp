@@ -148,12 +148,13 @@ std::atomic<Engine*> engine = nullptr;
 
 // A child has none of the threads, and may have been made while one was at work: it begins anew.
 void forget_engine() { engine.store(nullptr, std::memory_order_relaxed); }
+// When this code is loaded: a static variable of a function, which a thread is about to set while
+// another one forks, is never set in the child, who waits for that.
+[[maybe_unused]] const int forgets = pthread_atfork(nullptr, nullptr, forget_engine);
 
 Engine& this_engine() {
   Engine* known = engine.load(std::memory_order_acquire);
   if (known != nullptr) return *known;
-  static const int once = pthread_atfork(nullptr, nullptr, forget_engine);
-  static_cast<void>(once);
   auto made = std::make_unique<Engine>();
   if (engine.compare_exchange_strong(known, made.get())) return *made.release();
   return *known;

@@ -26,10 +26,7 @@ int state_of(int status) {
 
 }  // namespace
 
-int64_t page_size() {
-  static const int64_t bytes = sysconf(_SC_PAGESIZE);
-  return bytes;
-}
+int64_t page_size() { return getpagesize(); }
 
 LookUp memory_pages(uintptr_t base, int64_t page_bytes, pid_t pid) {
   return [=](std::span<const int64_t> pages, std::span<int> nodes) -> Status {

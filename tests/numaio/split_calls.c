@@ -1,7 +1,7 @@
 // split_calls FILE CASE [SEED]: calls that a preloaded libhaichi-posix may split, and what goes on
 // beside them. FILE has numbers of 8 bytes, each the one of its place. Cases: random (prints what
 // each of some hundred random calls gave, for a comparison of two runs), shared, signals, jumps,
-// forks, shrinks, cancelled. Prints "right" at the end.
+// forks, first, shrinks, cancelled. Prints "right" at the end.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -295,6 +296,46 @@ static void forks(void) {
   pthread_join(thread, NULL);
 }
 
+static void* read_first(void* unused) {
+  if (pread(opened(O_RDONLY), memory(kMost), kMost, 0) != kMost) fail("not all bytes");
+  stop = 1;
+  return unused;
+}
+
+// Children that are made one behind the other while a thread's read is the first of its process
+// read, too. Much memory makes it take a while to make one.
+static void first_read(void) {
+  enum { kMuch = 64 << 20 };
+  char* const much = memory(kMuch);
+  madvise(much, kMuch, MADV_NOHUGEPAGE);
+  memset(much, 1, kMuch);
+  pthread_t thread;
+  pthread_create(&thread, NULL, read_first, NULL);
+  int children = 0, status = 0;
+  for (; !stop; children++)
+    if (fork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      read_first(NULL);
+      _exit(0);
+    }
+  for (; children > 0; children--)
+    if (wait(&status) < 0 || status != 0) fail("a child");
+  pthread_join(thread, NULL);
+}
+
+static void first(void) {
+  for (int i = 0; i < 30; i++) {
+    const pid_t process = fork();
+    if (process == 0) {
+      alarm(10);
+      first_read();
+      _exit(0);
+    }
+    int status = -1;
+    if (waitpid(process, &status, 0) != process || status != 0) fail("a process");
+  }
+}
+
 static void* shrink_on(void* unused) {
   const int fd = opened(O_RDWR);
   struct stat about;
@@ -362,6 +403,7 @@ int main(int count, char** words) {
   if (!strcmp(words[2], "signals")) signals(0);
   if (!strcmp(words[2], "jumps")) signals(1);
   if (!strcmp(words[2], "forks")) forks();
+  if (!strcmp(words[2], "first")) first();
   if (!strcmp(words[2], "shrinks")) shrinks();
   if (!strcmp(words[2], "cancelled")) cancelled();
   puts("right");

@@ -73,7 +73,9 @@ def test_many_random_calls_give_what_plain_ones_give(calls: Path, folder: Path, 
         random_calls(calls, folder, seed)
 
 
-@pytest.mark.parametrize("case", ["shared", "signals", "jumps", "forks", "shrinks", "cancelled"])
+@pytest.mark.parametrize(
+    "case", ["shared", "signals", "jumps", "forks", "first", "shrinks", "cancelled"]
+)
 def test_what_goes_on_beside_a_read(calls: Path, folder: Path, case: str) -> None:
     size = 64 << 20 if case == "shared" else SIZE
     done = mpis.run_bounded([calls, numbers(folder, size), case], timeout=60, env=split())
