@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 
@@ -75,8 +76,18 @@ Mounts find_mounts() {
   return mounts;
 }
 
-const Mounts& mounts() {
-  static const Mounts found = find_mounts();
+constinit Mounts all_mounts;
+constinit std::atomic<bool> fills_mounts{false};  // whoever made it so has found them, or will
+constinit std::atomic<bool> knows_mounts{false};
+
+/// Nobody waits for another who looks for them: in a child of fork(2) that one may not be there.
+Mounts mounts() {
+  if (knows_mounts.load(std::memory_order_acquire)) return all_mounts;
+  const Mounts found = find_mounts();
+  if (!fills_mounts.exchange(true)) {
+    all_mounts = found;
+    knows_mounts.store(true, std::memory_order_release);
+  }
   return found;
 }
 
@@ -239,10 +250,9 @@ bool put_binding(OpenFile& file, int fd, uint64_t ticket) {
 bool any_mounts() { return mounts().count != 0; }
 
 bool is_ours(uint64_t device) {
-  for (size_t i = 0; i < mounts().count; ++i) {
-    if (mounts().devices[i] == device) return true;
-  }
-  return false;
+  const Mounts known = mounts();
+  return std::find(known.devices, known.devices + known.count, device) !=
+         known.devices + known.count;
 }
 
 arena::RingWriter* take_ring() {
