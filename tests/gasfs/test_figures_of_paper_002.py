@@ -4,6 +4,7 @@ those of arithmetic, and a live server counts the same."""
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,9 +34,25 @@ def test_counts_by_arithmetic(tmp_path: Path) -> None:
 def test_a_server_counts_the_same(tmp_path: Path) -> None:
     needs_gasfs()
     out = tmp_path / "btio.json"
-    done = haichi_command("figures", "gasfs-btio", "--class", "S", "--out", out)
+    done = haichi_command("figures", "gasfs-btio", "--class", "S", "--no-peers", "--out", out)
     assert done.returncode == 0, done.stdout + done.stderr
     local, *runs = json.loads(out.read_text())["runs"]
     assert local["requests"] == 0
     assert [run["requests"] for run in runs] == [AS_THEY_COME, ARRANGED, ARRANGED]
     assert all(run["whole"] and run["requests"] == run["least"] for run in runs)
+
+
+@pytest.mark.slow
+def test_file_systems_of_others_stand_beside(tmp_path: Path) -> None:
+    needs_gasfs()
+    out = tmp_path / "btio.json"
+    done = haichi_command("figures", "gasfs-btio", "--class", "S", "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = {run["way"]: run for run in json.loads(out.read_text())["runs"]}
+    assert "MooseFS does not serve on loopback" in done.stderr
+    for name, programs in (("bindfs", ["bindfs"]), ("sshfs", ["sshfs", "socat"])):
+        if all(shutil.which(program) for program in programs):
+            (run,) = [run for way, run in runs.items() if name in way]
+            assert run["whole"] and run["seconds"] > runs["local, in memory"]["seconds"]
+        else:
+            assert f"apt-get install {name}" in done.stderr

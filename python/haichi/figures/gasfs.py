@@ -22,6 +22,7 @@ from rich.table import Table
 from haichi import paths, programs
 from haichi.figures import record
 from haichi.figures.command import INVALID, keep, one_line, progress_on_errors
+from haichi.figures.gasfs_peers import LOOPBACK, PEERS, Peer, Site, mounted
 from haichi.figures.places import temporary_lab, temporary_machine
 from haichi.gasfs.daemons import PROGRAM, GasfsError
 from haichi.gasfs.job import Job, size_of
@@ -30,6 +31,7 @@ from haichi.mpi import Missing
 
 STRIPE = "64k"  # the paper's block
 LIMIT = 3600.0  # seconds of one run
+PEER_LIMIT = 600.0  # the same on a file system of others, whose nodes may wait for each other
 # Paper 002, table 3: requests and seeks on 8 nodes with 2 ranks each.
 PAPER = {
     "A": (10490880, 666575, 2287540, 666259),
@@ -108,6 +110,7 @@ class Run:
     seeks: int = 0
     written: int = 0
     whole: bool = True  # whether all reads back
+    ended: bool = False  # before it was done, at its limit
     least: int = field(default=0)  # requests by arithmetic
 
 
@@ -128,7 +131,7 @@ class Ways:
         return [*words, "--node", str(node), *more]
 
 
-def run_all(commands: Sequence[Sequence[str | Path]]) -> float:
+def run_all(commands: Sequence[Sequence[str | Path]], limit: float = LIMIT) -> float:
     """Runs one program on each node together; seconds of the longest.
 
     Raises:
@@ -136,7 +139,7 @@ def run_all(commands: Sequence[Sequence[str | Path]]) -> float:
     """
     begun = time.monotonic()
     with ThreadPoolExecutor(len(commands)) as pool:
-        for done in pool.map(lambda words: runner.run(words, timeout=LIMIT), commands):
+        for done in pool.map(lambda words: runner.run(words, timeout=limit), commands):
             if done.code:
                 raise GasfsError(done.last_error or done.how)
     return time.monotonic() - begun
@@ -195,6 +198,27 @@ def on_gasfs(
     return run
 
 
+def on_peer(peer: Peer, site: Site, ways: Ways) -> Run:
+    """A file system of others, as it comes."""
+    with mounted(peer, site) as mounts:
+        commands = [
+            [*words, *ways.writer(mount / "bt", node)]
+            for node, (words, mount) in enumerate(zip(site.enter, mounts, strict=True))
+        ]
+        begun = time.monotonic()
+        try:
+            run = Run(peer.name, run_all(commands, PEER_LIMIT))
+        except GasfsError:
+            if (took := time.monotonic() - begun) < PEER_LIMIT:
+                raise
+            return Run(peer.name, took, ended=True)
+        try:
+            run_all([[*site.enter[-1], *ways.writer(mounts[-1] / "bt", 0, "--verify")]])
+        except GasfsError:
+            run.whole = False
+    return run
+
+
 def asked(folder: Path, enter: Sequence[str]) -> list[dict[str, int]]:
     """What the servers tell, asked on their node."""
     told = []
@@ -223,16 +247,19 @@ def btio_command(
     per_node: Annotated[int, typer.Option(min=1, help="Ranks on each.")] = 4,
     rate: Annotated[str, typer.Option(help="Rate of each link of the lab.")] = "100mbit",
     stripe: Annotated[str, typer.Option(help="Bytes of a stripe.")] = STRIPE,
+    peers: Annotated[
+        bool, typer.Option(help="Other file systems too, those that are here.")
+    ] = True,
     out: Annotated[Path | None, typer.Option(help="The JSON file to write.")] = None,
 ) -> None:
-    """Write as BTIO's Fortran variant does: in memory, and on the file system as requests come,
-    arranged by the mount, and arranged by the preload."""
+    """Write as BTIO's Fortran variant does: in memory, on other file systems, and on haichi's as
+    requests come, arranged by the mount, and arranged by the preload."""
     progress = progress_on_errors()
     with one_line():
         try:
             ways = Ways(size, nodes, per_node, size_of(stripe))
             told = counts(size, nodes, per_node, ways.stripe)
-            runs = measured(ways, rate, progress)
+            runs = measured(ways, rate, PEERS if peers else (), progress)
         except GasfsError as error:
             raise Missing(str(error)) from None
     table = Table("way", "seconds", "requests", "seeks", "by arithmetic", "all reads back")
@@ -241,11 +268,11 @@ def btio_command(
         run.least = arranged["requests"] if run.requests else 0
         table.add_row(
             run.way,
-            f"{run.seconds:.2f}",
+            f"> {PEER_LIMIT:.0f}" if run.ended else f"{run.seconds:.2f}",
             f"{run.requests:,}" if run.requests else "",
             f"{run.seeks:,}" if run.requests else "",
             f"{run.least:,}" if run.least else "",
-            "yes" if run.whole else "NO",
+            "" if run.ended else "yes" if run.whole else "NO",
         )
     record.console().print(table)
     document = {"schema": "haichi.gasfs-btio/1", "job": asdict(ways), "rate": rate}
@@ -254,16 +281,20 @@ def btio_command(
         raise typer.Exit(INVALID)
 
 
-def measured(ways: Ways, rate: str, progress: Callable[[str], None]) -> list[Run]:
+def measured(
+    ways: Ways, rate: str, peers: Sequence[Peer], progress: Callable[[str], None]
+) -> list[Run]:
     """All ways, one after the other."""
     # A sub-buffer that holds what a node writes of a snapshot, and is sent when it has it.
     of_snapshot = str(max(4096, counts_bytes(ways)))
     arranged = ["--sub-buffer", of_snapshot, "--linger-ms", "60000"]
     if ways.nodes == 1:
         with temporary_machine() as machine:
-            return each_way(machine.shared, ways, None, arranged, progress)
+            runs = each_way(machine.shared, ways, None, arranged, progress)
+            return runs + each_peer(machine.shared, ways, None, peers, progress)
     with temporary_lab(ways.nodes, rate) as place:
-        return each_way(place.lab.shared, ways, place.lab, arranged, progress)
+        runs = each_way(place.lab.shared, ways, place.lab, arranged, progress)
+        return runs + each_peer(place.lab.shared, ways, place.lab, peers, progress)
 
 
 def counts_bytes(ways: Ways) -> int:
@@ -288,4 +319,26 @@ def each_way(
         job = folder / f"job{len(runs)}"
         runs.append(on_gasfs(way, job, ways, lab, options, preload=preload))
         shutil.rmtree(job)
+    return runs
+
+
+def each_peer(
+    folder: Path,
+    ways: Ways,
+    lab: Lab | None,
+    peers: Sequence[Peer],
+    progress: Callable[[str], None],
+) -> list[Run]:
+    """The file systems of others that are here; of the rest a line says how to have them."""
+    enter = [node.enter() for node in lab.nodes[: ways.nodes]] if lab else [[]]
+    address = lab.nodes[0].address if lab else LOOPBACK
+    runs = []
+    for number, peer in enumerate(peers):
+        site = Site(enter, address, folder / f"peer{number}")
+        if missing := peer.missing(site):
+            sys.stderr.write(missing + "\n")
+            continue
+        progress(peer.name)
+        runs.append(on_peer(peer, site, ways))
+        shutil.rmtree(site.folder)
     return runs
