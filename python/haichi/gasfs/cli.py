@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,9 @@ from rich.table import Table
 from haichi.gasfs.command import FAILED, one_line
 from haichi.gasfs.daemons import GasfsError, seconds_since_start
 from haichi.gasfs.job import STRIPE, Job, Numbers, set_copies, set_stripe, size_of
+from haichi.gasfs.launch import Launch
 from haichi.gasfs.staging_commands import stage_in, stage_out
+from haichi.gasfs.starting import Start, make, stay
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -68,12 +71,21 @@ def start(
     ] = None,
     no_mount: Annotated[bool, typer.Option("--no-mount", help="Start the servers alone.")] = False,
     servers: Annotated[
-        int, typer.Option(min=0, max=256, help="How many servers; 0: as before, or one.")
+        int,
+        typer.Option(min=0, max=256, help="How many servers; 0: as before, or one a process."),
     ] = 0,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Folder of each node's own for its servers' stores; FOLDER without."),
+    ] = None,
     stripe: Annotated[str, typer.Option(help="Bytes of a stripe of new files.")] = f"{STRIPE}",
     listen: Annotated[
-        str, typer.Option(help="Address of this host at which the servers listen.")
-    ] = "127.0.0.1",
+        str,
+        typer.Option(
+            help="Address or network interface at which the servers listen; without, 127.0.0.1, "
+            "and under a launcher what the host's name stands for."
+        ),
+    ] = "",
     unarranged: Unarranged = False,
     durable_close: DurableClose = False,
     sub_buffer: SubBuffer = "4M",
@@ -82,33 +94,34 @@ def start(
     server_patience: ServerPatience = 30,
     patience: Patience = 30,
     seconds: Seconds = 0,
+    remain: Annotated[
+        bool, typer.Option("--stay", help="Return when all has ended, as a step of srun has to.")
+    ] = False,
 ) -> None:
     """Start servers and a dispatcher on this machine, whose files are seen at FOLDER/mnt.
 
-    What the folder has from before is there again.
+    What the folder has from before is there again. By mpiexec, srun or flux run with one process on
+    each node, each starts a server and a mount of its own.
     """
     with one_line():
         options = dispatcher_options(
             unarranged, durable_close, sub_buffer, memory, linger_ms, server_patience, seconds
         )
-        job = Job.make(folder, servers, size_of(stripe))
-        if any(server.process() for server in job.servers):
-            raise GasfsError(f"{folder} is being served already: haichi gasfs mount adds a mount")
-        where = mount or job.folder / "mnt"
-        try:
-            job.start_servers(listen, seconds, patience)
-            if not no_mount:
-                job.mount(where, options, patience)
-        except GasfsError:
-            job.stop(patience)
-            raise
+        launch = Launch.of(os.environ)
+        job = make(launch, folder, servers, size_of(stripe), patience)
+        where = None if no_mount else mount or job.folder / "mnt"
+        Start(launch, listen, store, where, options, seconds, patience).of(job)
+    if launch.rank == 0:
         number = job.description.servers
         served = f"{number} server{'s' if number > 1 else ''}"
-        seen = "" if no_mount else f", files at {where}"
+        seen = f", files at {where}" if where else ""
         sys.stdout.write(
             f"{served}{seen}, up in {seconds_since_start():.1f} s; haichi gasfs stop {folder} ends "
             "it\n"
         )
+        sys.stdout.flush()
+    if remain:
+        tell_of_loss(stay(job, launch, patience))
 
 
 @app.command()
@@ -137,10 +150,16 @@ def mount(
 def stop(folder: Folder, patience: Patience = 600) -> None:
     """End what runs of it on this node, and return when all is stored.
 
-    What is not stored is said, a line each; the exit code is 1 then.
+    What is not stored is said, a line each; the exit code is 1 then. By the launcher that started
+    it on several nodes, all are ended.
     """
     with one_line():
-        wrong = Job.load(folder).stop(patience)
+        wrong = Job.load(folder).stop(patience, Launch.of(os.environ))
+    tell_of_loss(wrong)
+
+
+def tell_of_loss(wrong: list[str]) -> None:
+    """What is not stored, a line each, and the exit code."""
     for line in wrong:
         sys.stderr.write(f"haichi gasfs: not all is stored: {line}\n")
     if wrong:

@@ -97,13 +97,13 @@ class Daemon:
 
     def process(self) -> Process | None:
         """The process, if it is one of this host and lives."""
-        found = _read(self._file, Process)
+        found = read(self._file, Process)
         alive = found and found.host == host() and _began(found.pid) == found.began
         return found if alive else None
 
     def address(self) -> str:
         """Where it served last; "" if it never did."""
-        found = _read(self.address_file, Announcement)
+        found = read(self.address_file, Announcement)
         return found.address if found else ""
 
     def start(self, words: Sequence[str | Path], mount: str = "") -> subprocess.Popen[bytes]:
@@ -147,11 +147,20 @@ class Daemon:
             time.sleep(LOOK)
 
     def ask_to_end(self) -> Process | None:
-        """Asks it to end in good order; the process, if there was one to ask."""
+        """Asks it to end in good order; the process, if there was one to ask. One that does not
+        serve yet, and may be waiting for others, holds nothing, and is killed."""
         process = self.process()
         if process:
-            os.kill(process.pid, signal.SIGTERM)
+            served = self.address_file.exists()
+            os.kill(process.pid, signal.SIGTERM if served else signal.SIGKILL)
         return process
+
+    def forget_if_ended(self) -> None:
+        """Takes its file away if it is of this host and its process is gone, so that other nodes
+        see that nothing of it is left."""
+        found = read(self._file, Process)
+        if found and found.host == host() and not self.process():
+            self._file.unlink(missing_ok=True)
 
     def wait(self, process: Process, patience: float) -> str:
         """Waits for its end; "" if all that it had is stored, else why not."""
@@ -160,7 +169,9 @@ class Daemon:
             if time.monotonic() > ends:
                 return f"{self.name} has not ended in {patience:.0f} s, see {self.log}"
             time.sleep(LOOK)
-        end = _read(Path(f"{self.address_file}.end"), End)
+        if not self.address_file.exists():
+            return ""  # it never served
+        end = read(Path(f"{self.address_file}.end"), End)
         if not end or end.pid != process.pid:
             return f"{self.name} ended without a word: {self.last_line()}"
         return "" if end.stored else f"{self.name}: {end.error}"
@@ -177,7 +188,8 @@ class Daemon:
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def _read(file: Path, model: type[Model]) -> Model | None:
+def read(file: Path, model: type[Model]) -> Model | None:
+    """What a file says; None if it is not there, or no such thing."""
     try:
         return model.model_validate_json(file.read_bytes())
     except (OSError, ValidationError):

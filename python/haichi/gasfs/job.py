@@ -3,6 +3,7 @@ what is known of its daemons. The folder may lie where all nodes see it.
 
     FOLDER/job.json        how many servers, stripes          FOLDER/server0, …   the stores
     FOLDER/secret          what dispatchers and servers prove to each other    FOLDER/run   daemons
+    FOLDER/run/serverN.store    where the store is, if it lies elsewhere, and on which node
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 import re
 import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +24,8 @@ from haichi_processes import runner
 from pydantic import BaseModel, ValidationError
 
 from haichi import paths, programs
-from haichi.gasfs.daemons import PROGRAM, Daemon, GasfsError, host
+from haichi.gasfs.daemons import LOOK, PROGRAM, Daemon, GasfsError, host, read
+from haichi.gasfs.launch import Launch
 from haichi.mpi import Missing
 
 SCHEMA: Literal["haichi.gasfs-job/1"] = "haichi.gasfs-job/1"
@@ -40,6 +43,13 @@ class Description(BaseModel):
     schema_: Literal["haichi.gasfs-job/1"] = SCHEMA
     servers: int
     stripe: int  # bytes
+
+
+class StorePlace(BaseModel):
+    """serverN.store: a store that lies on a node's own disk."""
+
+    host: str
+    folder: str
 
 
 class CheckResult(TypedDict):
@@ -139,16 +149,60 @@ class Job:
         known = [Daemon(self.folder / "run", file.stem) for file in files]
         return [daemon for daemon in known if daemon.process()]
 
-    def start_servers(self, listen: str, seconds: int, patience: float) -> None:
-        """Starts the servers on this host that do not run, all together. One that did before serves
-        at the same port, so that dispatchers find it again."""
+    def servers_of(self, launch: Launch) -> Sequence[int]:
+        """The servers that this process starts: those whose stores are on its node, where all have
+        one on some node, else its share of all."""
+        numbers = range(self.description.servers)
+        places = [self._place(number) for number in numbers]
+        if not all(places):
+            return launch.numbers(self.description.servers)
+        here = [number for number in numbers if (at := places[number]) and at.host == host()]
+        return here if launch.local == 0 else []
+
+    def _place(self, number: int) -> StorePlace | None:
+        return read(self.folder / "run" / f"server{number}.store", StorePlace)
+
+    def store(self, number: int, begin_in: Path | None = None) -> Path:
+        """Where a server has its store; a new one begins in a folder of this node, if one is given.
+
+        Raises:
+            GasfsError: it is on another node, or elsewhere than in that folder.
+        """
+        name = f"server{number}"
+        shared, place = self.folder / name, self._place(number)
+        if place is None:
+            if begin_in is None or shared.exists():
+                return shared
+            place = StorePlace(host=host(), folder=str(begin_in.absolute() / name))
+            try:
+                begin_in.mkdir(parents=True, exist_ok=True)
+                (self.folder / "run" / f"{name}.store").write_text(place.model_dump_json() + "\n")
+            except OSError as error:
+                raise GasfsError(f"no store can be in {begin_in}: {error.strerror}") from None
+        if place.host != host():
+            raise GasfsError(f"the store of {name} is on {place.host}, in {place.folder}")
+        if begin_in and Path(place.folder).parent != begin_in.absolute():
+            raise GasfsError(f"the store of {name} is in {place.folder}, and stays there")
+        return Path(place.folder)
+
+    def start_servers(
+        self,
+        listen: str,
+        seconds: int,
+        patience: float,
+        numbers: Sequence[int] | None = None,
+        begin_in: Path | None = None,
+    ) -> None:
+        """Starts these servers on this host, or all that do not run, together. One that did before
+        serves at the same port, so that dispatchers find it again."""
         started = []
-        for number, server in enumerate(self.servers):
+        for number in range(self.description.servers) if numbers is None else numbers:
+            server = self.servers[number]
             if server.process():
                 continue
             before = server.address()
             again = before.startswith(f"{listen}:")
-            words: list[str | Path] = ["server", "--store", self.folder / f"server{number}"]
+            words: list[str | Path] = ["server", "--store", self.store(number, begin_in)]
             words += ["--secret", self.folder / "secret", "--index", str(number)]
             words += ["--servers", str(self.description.servers)]
             words += ["--stripe", str(self.description.stripe), "--for", str(seconds)]
@@ -156,6 +210,20 @@ class Job:
             started.append((server, server.start(words)))
         for server, process in started:
             server.wait_until_it_serves(process, patience)
+
+    def wait_for_servers(self, patience: float) -> None:
+        """All servers answer, those that other nodes start too.
+
+        Raises:
+            GasfsError: one does not in time.
+        """
+        ends = time.monotonic() + patience
+        for number, server in enumerate(self.servers):
+            while "error" in (told := self._asked(number)):
+                if time.monotonic() > ends:
+                    why = told["error"] if server.address() else "it has not begun"
+                    raise GasfsError(f"{server.name} does not answer in {patience:.0f} s: {why}")
+                time.sleep(LOOK)
 
     def mount(self, where: Path, options: Sequence[str], patience: float) -> None:
         """Starts a dispatcher on this node, whose files are seen at `where`.
@@ -186,28 +254,38 @@ class Job:
             number += 1
         return daemon
 
-    def stop(self, patience: float) -> list[str]:
+    def stop(self, patience: float, launch: Launch | None = None) -> list[str]:
         """Ends what runs of it on this host, dispatchers first, and waits until all is stored; what
-        is not, a line each."""
-        wrong: list[str] = []
-        for daemons in (self.dispatchers, self.servers):
-            asked = [(daemon, daemon.ask_to_end()) for daemon in daemons]
-            ends = [daemon.wait(process, patience) for daemon, process in asked if process]
-            wrong += [end for end in ends if end]
-        return wrong
+        is not, a line each. Of a launch of several processes the servers wait for the dispatchers
+        of all nodes."""
+        wrong = _end(self.dispatchers, patience)
+        for file in (self.folder / "run").glob("dispatcher-*.json"):
+            Daemon(self.folder / "run", file.stem).forget_if_ended()
+        if launch and launch.size > 1:
+            wrong += self._wait_for_dispatchers(patience)
+        return wrong + _end(self.servers, patience)
+
+    def _wait_for_dispatchers(self, patience: float) -> list[str]:
+        """Those of all nodes have ended; of each that has not, a line."""
+        ends = time.monotonic() + patience
+        while left := sorted((self.folder / "run").glob("dispatcher-*.json")):
+            if time.monotonic() > ends:
+                return [f"{file.stem} has not ended in {patience:.0f} s" for file in left]
+            time.sleep(LOOK)
+        return []
 
     def server_numbers(self) -> list[Numbers]:
         """What each server tells; {"index": …, "error": …} of one that does not answer."""
-        told: list[Numbers] = []
-        for number, server in enumerate(self.servers):
-            words = ["ask", "--server", server.address() or "none:0"]
-            words += ["--secret", str(self.folder / "secret")]
-            try:
-                text = programs.output(paths.program(PROGRAM), *words, timeout=30)
-                told.append(cast(Numbers, json.loads(text)))
-            except Missing as error:
-                told.append({"index": number, "error": str(error)})
-        return told
+        return [self._asked(number) for number in range(self.description.servers)]
+
+    def _asked(self, number: int) -> Numbers:
+        words = ["ask", "--server", self.servers[number].address() or "none:0"]
+        words += ["--secret", str(self.folder / "secret")]
+        try:
+            text = programs.output(paths.program(PROGRAM), *words, timeout=30)
+        except Missing as error:
+            return {"index": number, "error": str(error)}
+        return cast(Numbers, json.loads(text))
 
     def dispatcher_numbers(self) -> list[Numbers]:
         """What each dispatcher of this node tells."""
@@ -228,12 +306,18 @@ class Job:
         Raises:
             GasfsError: somebody serves them, or they cannot be read.
         """
-        stores = [str(self.folder / server.name) for server in self.servers]
+        stores = [str(self.store(number)) for number in range(self.description.servers)]
         words = ["check", *stores, *(["--repair"] if repair else [])]
         done = runner.run([programs.built(paths.program(PROGRAM)), *words], timeout=3600)
         if not done.out:
             raise GasfsError(done.last_error.removeprefix("haichi gasfs: ") or done.how)
         return cast(CheckResult, json.loads(done.out))
+
+
+def _end(daemons: Sequence[Daemon], patience: float) -> list[str]:
+    asked = [(daemon, daemon.ask_to_end()) for daemon in daemons]
+    ends = [daemon.wait(process, patience) for daemon, process in asked if process]
+    return [end for end in ends if end]
 
 
 def mount_of(path: Path) -> Path:

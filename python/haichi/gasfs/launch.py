@@ -1,0 +1,89 @@
+"""The processes of one launcher (mpiexec, srun, flux run) that start or stop a file system
+together: which of them this is, and at which address others reach its node. No MPI is used; what
+they have to know of each other they read in the job's folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from haichi.gasfs.daemons import GasfsError
+
+# Rank, number of ranks, rank on the node. What a launcher inside another's allocation says counts.
+VARIABLES = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),  # of a step: not of a batch script
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID"),
+)
+SIOCGIFADDR = 0x8915  # netdevice(7)
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One process of `size`; the first on its node has `local` 0."""
+
+    rank: int = 0
+    size: int = 1
+    local: int = 0
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Launch:
+        """What a launcher told, else a process alone.
+
+        Raises:
+            GasfsError: it is no number.
+        """
+        for rank, size, local in VARIABLES:
+            if rank in environment and size in environment:
+                told = [environment[rank], environment[size], environment.get(local, "0")]
+                try:
+                    return cls(*map(int, told))
+                except ValueError:
+                    raise GasfsError(f"{rank}, {size}, {local} are no numbers: {told}") from None
+        return cls()
+
+    def numbers(self, servers: int) -> range:
+        """The servers that this process starts, of so many in all."""
+        return range(self.rank, servers, self.size)
+
+    def address(self, listen: str) -> str:
+        """Where the servers of this process listen: `listen` is an address, the name of a network
+        interface, or empty for what this host's name stands for.
+
+        Raises:
+            GasfsError: it stands for nothing that other nodes reach.
+        """
+        if not listen:
+            return _of_this_host() if self.size > 1 else LOOPBACK
+        return _of_interface(listen) if listen in os.listdir("/sys/class/net") else listen
+
+
+def _of_this_host() -> str:
+    name = socket.gethostname()
+    try:
+        address = socket.gethostbyname(name)
+    except OSError:
+        address = ""
+    if not address or address.startswith("127."):
+        raise GasfsError(
+            f"{name} stands for {address or 'no address'}, by which other nodes do not reach it: "
+            "--listen INTERFACE, such as eth0"
+        )
+    return address
+
+
+def _of_interface(name: str) -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            answer = fcntl.ioctl(asking, SIOCGIFADDR, struct.pack("256s", name.encode()))
+        except OSError as error:
+            raise GasfsError(
+                f"the interface {name} has no IPv4 address: {error.strerror}"
+            ) from None
+    return socket.inet_ntoa(answer[20:24])
