@@ -11,16 +11,15 @@
 namespace haichi::measure {
 
 /// The calls of one measurement on one rank. The harness calls `before`, synchronises the ranks,
-/// times `call`, and calls `after`; at last `end`, which gives back what was made. Where `before`
-/// and `after` are empty, `call` may be repeated within one sample.
+/// times `call`, and calls `after`. Where `before` and `after` are empty, `call` may be repeated
+/// within one sample. What they use is the case's, which gives it back.
 struct Body {
   std::function<void()> call;
   std::function<void()> before = {};
   std::function<void()> after = {};
-  std::function<void()> end = {};
 };
 
-struct Case;  ///< measure/run/case.h: ranks, bytes and memory of the point that is measured
+class Case;  ///< measure/run/case.h: ranks, bytes and memory of the point that is measured
 
 /// Which ranks take part: two, one pair for each placement class that the job has, or all.
 enum class Who { pair, all };

@@ -10,6 +10,8 @@ import mpis
 import pytest
 from mpis import BUILD, Mpi
 
+NTH_CALL = Path(__file__).parents[1] / "faults" / "nth_call.c"
+
 INCOMPLETE, USAGE, CANT_WRITE = 1, 64, 73  # its exit codes
 
 
@@ -37,6 +39,37 @@ def measurable_openmpi() -> Mpi:
 def measure(mpi: Mpi, ranks: int, *words: str | Path, **more: object):
     """Runs haichi-measure; what mpiexec ended with."""
     return mpi.run(ranks, [program(mpi), *words], **more)  # type: ignore[arg-type]
+
+
+def measure_with_fault(
+    mpi: Mpi,
+    folder: Path,
+    words: list[str],
+    function: str,
+    *,
+    rank: int,
+    made: str,
+    call: int,
+    **more: str,
+) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """The suite on two ranks, on one of which the call of a function fails (tests/faults/nth_call.c
+    has what `made` means); what it ended with, and its file. It leaves no file behind."""
+    library = mpi.compile(NTH_CALL, "-shared", "-fPIC")
+    out = folder / "s.jsonl"
+    files = folder / "files"
+    files.mkdir()
+    env = {
+        "LD_PRELOAD": str(library),
+        "NTH_CALL_FUNCTION": function,
+        "NTH_CALL": str(call),
+        "NTH_CALL_RANK": str(rank),
+        "NTH_CALL_MADE": made,
+        **more,
+    }
+    command = [program(mpi), *words, "--out", out, "--directory", files]
+    done = mpi.run(2, command, env=env, timeout=50)
+    assert list(files.iterdir()) == [], done.stderr
+    return done, out
 
 
 def lines(file: Path) -> list[dict]:

@@ -8,10 +8,16 @@ from pathlib import Path
 
 import mpis
 import pytest
-from measure_support import INCOMPLETE, complaints, lines, measurable, points, program
+from measure_support import (
+    INCOMPLETE,
+    complaints,
+    lines,
+    measurable,
+    measure_with_fault,
+    points,
+)
 from mpis import Mpi
 
-NTH_CALL = Path(__file__).parents[1] / "faults" / "nth_call.c"
 LATER = 12  # calls into it: behind the first one, which stands for whether it can be done at all
 MANY = 1000  # which a busy machine needs its time for
 
@@ -22,59 +28,44 @@ def stock(request: pytest.FixtureRequest) -> Mpi:
     return measurable(request.param)
 
 
-def measure(
-    mpi: Mpi, folder: Path, words: list[str], fault: str, *, rank: int, made: bool, call: int
-):
-    """The suite on two ranks, one of whose calls fails; what it ended with, and its file."""
-    library = mpi.compile(NTH_CALL, "-shared", "-fPIC")
-    out = folder / "s.jsonl"
-    files = folder / "files"
-    files.mkdir()
-    env = {
-        "LD_PRELOAD": str(library),
-        "NTH_CALL_FUNCTION": fault,
-        "NTH_CALL": str(call),
-        "NTH_CALL_RANK": str(rank),
-        "NTH_CALL_MADE": str(int(made)),
-    }
-    budget = "0.5" if call < MANY else "3"
-    command = [program(mpi), *words, "--budget", budget, "--out", out, "--directory", files]
-    done = mpi.run(2, command, env=env, timeout=50)
-    assert list(files.iterdir()) == [], done.stderr
-    return done, out
+# What is measured, the call that fails, whether it is made, how many were before, more words.
+Fault = tuple[str, str, bool, int, tuple[str, ...]]
+ONE_OF_EACH_KIND: list[Fault] = [
+    # Of a collective call.
+    ("allgather", "Allgather", True, LATER, ("--start", "barrier")),
+    # What a rank does, or does not do, by itself, among calls that all make.
+    ("get-fence", "Win_fence", True, LATER, ()),
+    ("file-write-at", "File_write_at", False, LATER, ()),
+]
+OTHERS: list[Fault] = [
+    # Behind a common clock.
+    ("allgather", "Allgather", True, LATER, ("--start", "window")),
+    # Of calls whose time is the first rank's, many in a sample. The harness sends, too.
+    ("ping-pong", "Send", True, MANY, ()),
+    # Before a sample's call, and behind it.
+    ("file-sync", "File_write_at", False, LATER, ()),
+    ("file-open", "File_close", True, LATER, ()),
+    # With names in the folder that the others don't know.
+    ("files-create", "File_open", False, LATER, ()),
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "fault", "made", "call", "words"),
-    [
-        # Of a collective call, and of one behind a common clock.
-        ("allgather", "Allgather", True, LATER, ["--start", "barrier"]),
-        ("allgather", "Allgather", True, LATER, ["--start", "window"]),
-        # Of calls whose time is the first rank's, many in a sample. The harness sends, too.
-        ("ping-pong", "Send", True, MANY, []),
-        # What a rank does, or does not do, by itself, among calls that all make.
-        ("get-fence", "Win_fence", True, LATER, []),
-        ("file-write-at", "File_write_at", False, LATER, []),
-        # Before a sample's call, and behind it.
-        ("file-sync", "File_write_at", False, LATER, []),
-        ("file-open", "File_close", True, LATER, []),
-        # With names in the folder that the others don't know.
-        ("files-create", "File_open", False, LATER, []),
-    ],
+    "fault",
+    mpis.slow_but(ONE_OF_EACH_KIND, ONE_OF_EACH_KIND + OTHERS),
+    ids=lambda fault: "-".join((*fault[:2], *fault[4][1:])),
 )
-@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("rank", mpis.slow_but([1], [0, 1]))
 def test_a_later_call_fails_its_point_alone(
-    stock: Mpi,
-    tmp_path: Path,
-    name: str,
-    fault: str,
-    made: bool,
-    call: int,
-    words: list[str],
-    rank: int,
+    stock: Mpi, tmp_path: Path, fault: Fault, rank: int
 ) -> None:
-    words = [name, "barrier", "--size", "4k", *words]
-    done, out = measure(stock, tmp_path, words, fault, rank=rank, made=made, call=call)
+    name, function, made, call, more = fault
+    words = [name, "barrier", "--size", "4k", *more]
+    words += ["--budget", "3" if call == MANY else "0.5"]
+    made_text = str(int(made))
+    done, out = measure_with_fault(
+        stock, tmp_path, words, function, rank=rank, made=made_text, call=call
+    )
     assert done.returncode == INCOMPLETE, done.stderr
     assert complaints(done) == []
     assert [each for each, _, _ in points(out)] == ["barrier"]
@@ -87,7 +78,8 @@ def test_a_later_call_fails_its_point_alone(
 
 
 def test_giving_back_what_was_made_may_fail(stock: Mpi, tmp_path: Path) -> None:
-    done, out = measure(stock, tmp_path, ["file-seek"], "File_close", rank=1, made=True, call=1)
+    words = ["file-seek", "--budget", "0.5"]
+    done, out = measure_with_fault(stock, tmp_path, words, "File_close", rank=1, made="1", call=1)
     assert done.returncode == INCOMPLETE, done.stderr
     assert points(out) == {}
     assert [each["name"] for each in lines(out) if each["kind"] == "left"] == ["file-seek"]
@@ -96,8 +88,10 @@ def test_giving_back_what_was_made_may_fail(stock: Mpi, tmp_path: Path) -> None:
 def test_a_rank_that_others_wait_for_says_why(stock: Mpi, tmp_path: Path) -> None:
     """A collective call that one rank never made can't be ended by any: the job is, in good time,
     with what failed; what was measured before is kept."""
-    words = ["allgather", "--size", "8", "--patience", "3"]
-    done, out = measure(stock, tmp_path, words, "Allgather", rank=1, made=False, call=LATER)
+    words = ["allgather", "--size", "8", "--patience", "3", "--budget", "0.5"]
+    done, out = measure_with_fault(
+        stock, tmp_path, words, "Allgather", rank=1, made="0", call=LATER
+    )
     assert done.returncode not in (0, None)
     says = r"allgather failed on a rank \(.*\), and others waited for it for 3 s \(--patience\)"
     assert any(re.search(says, line) for line in complaints(done)), done.stderr

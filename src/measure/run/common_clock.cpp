@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "measure/run/case.h"
+#include "measure/run/must.h"
 #include "placement/host.h"
 
 namespace haichi::measure {

@@ -62,14 +62,9 @@ void Crew::follow() {
 
 VisitResult Crew::take_part(const Order& order) {
   const Point& point = points_[size_t(order.point)];
-  Case at;
   const Group& group = by_place_.at(point.place);
   if (!group.team) return {};
-  at.comm = group.comm;
-  at.rank = group.team->rank();
-  at.ranks = group.team->ranks();
-  at.bytes = order.bytes;
-  at.file = file_;
+  Case at(group.comm, *group.team, order.bytes, file_);
   return visit(point, at, order.visit, *group.team);
 }
 

@@ -18,10 +18,8 @@ double harness_seconds() {
   const Measurement nothing{.name = "nothing", .start = Start::back_to_back};
   const Point point{&nothing, "all", {}, 0, Buffers::hot, Start::back_to_back};
   const Body body{.call = [] {}};
-  Case alone;
-  alone.comm = MPI_COMM_SELF;
-  alone.ranks = 1;
   Team team(MPI_COMM_SELF);
+  Case alone(MPI_COMM_SELF, team, 0, "");
   Sampler sampler(point, body, alone, team, point.start, true);
   double best = 1;
   for (int i = 0; i < kBursts; ++i) {

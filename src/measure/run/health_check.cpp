@@ -16,7 +16,7 @@
 #include "base/utc_text.h"
 #include "base/version.h"
 #include "measure/health_record.h"
-#include "measure/run/case.h"
+#include "measure/run/must.h"
 #include "measure/run/quiet_wait.h"
 #include "measure/run/shift_rounds.h"
 #include "measure/run/watch.h"

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "measure/run/case.h"
+#include "measure/run/must.h"
 
 namespace haichi::measure {
 namespace {

@@ -34,22 +34,12 @@ std::array<int, 2> Sampler::decide(std::array<int, 2> choice) const {
   return team_.from_first(choice);
 }
 
-template <class Call>
-void Sampler::attempt(const Call& call) {
-  const NotedFailures noted(problem_);
-  try {
-    call();
-  } catch (const CallFailed& error) {
-    if (problem_.empty()) problem_ = error.what();
-  }
-}
-
 void Sampler::one(int i, int batch, int64_t begin_ns) {
-  attempt([&] {
+  attempt(problem_, [&] {
     for (int j = 0; j < batch; ++j) body_.call();
   });
   times_[size_t(i)] = double(now_ns() - begin_ns) * kNano;
-  if (body_.after) attempt(body_.after);
+  if (body_.after) attempt(problem_, body_.after);
 }
 
 const std::vector<double>& Sampler::burst(int count, int batch) {
@@ -76,7 +66,7 @@ void Sampler::take(int count, int batch) {
 void Sampler::in_turn(int count, int batch) {
   for (int i = 0; i < count; ++i) {
     if (point_.buffers == Buffers::cold) at_.cool();
-    if (body_.before) attempt(body_.before);
+    if (body_.before) attempt(problem_, body_.before);
     if (start_ != Start::back_to_back) team_.meet();
     one(i, batch, now_ns());
   }
@@ -106,7 +96,7 @@ void Sampler::by_the_clock(int count, int batch) {
   window_ = plan.window;
   for (int i = 0; i < count; ++i) {
     if (point_.buffers == Buffers::cold) at_.cool();
-    if (body_.before) attempt(body_.before);
+    if (body_.before) attempt(problem_, body_.before);
     const int64_t begin = team_.clock().own_at(plan.first + int64_t(i * window_ / kNano));
     const bool late = now_ns() > begin;
     wait_until(begin);

@@ -50,8 +50,6 @@ class Sampler {
   std::array<int, 2> decide(std::array<int, 2> choice) const;
 
  private:
-  template <class Call>
-  void attempt(const Call& call);
   void one(int i, int batch, int64_t begin_ns);
   void take(int count, int batch);
   void in_turn(int count, int batch);

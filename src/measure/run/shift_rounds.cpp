@@ -1,7 +1,7 @@
 #include "measure/run/shift_rounds.h"
 
 #include "base/clock.h"
-#include "measure/run/case.h"
+#include "measure/run/must.h"
 
 namespace haichi::measure {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "measure/run/case.h"
 #include "measure/run/common_clock.h"
+#include "measure/run/must.h"
 
 namespace haichi::measure {
 namespace {

@@ -30,6 +30,11 @@ bool Team::any(bool mine) const {
   return all != 0;
 }
 
+int Team::least(int mine) const {
+  must(MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT, MPI_MIN, comm_));
+  return mine;
+}
+
 std::string Team::problem_of_any(const std::string& mine) const {
   int first = mine.empty() ? ranks_ : rank_;
   must(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_));

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "measure/run/case.h"
 #include "measure/run/common_clock.h"
+#include "measure/run/must.h"
 
 namespace haichi::measure {
 
@@ -30,6 +30,8 @@ class Team {
   void meet() const { must(MPI_Barrier(comm_)); }
   /// True on every rank if it is on one; none goes on before all are here.
   bool any(bool mine) const;
+  /// The least that any rank has.
+  int least(int mine) const;
   /// The value of the first rank.
   template <class Value>
   Value from_first(Value value) const {

@@ -96,27 +96,17 @@ void sample(const Point& point, Sampler& sampler, const Team& team, const VisitO
 }
 
 // Makes what is measured; what went wrong, and empty if nothing did.
-std::string made(const Measurement& measurement, Case& at, Body& body) {
-  std::string problem;
+std::string set_up(const Measurement& measurement, Case& at, Body& body) {
   keep_watch(measurement.name);
-  try {
-    body = measurement.make(at);
-  } catch (const CallFailed& error) {
-    problem = error.what();
-  }
+  const std::string problem = at.set_up(measurement.make, body);
   end_watch();
   return problem;
 }
 
-// Gives back what was made, as far as can be; what went wrong. All ranks have made all calls by
-// now, also where some failed, so that they can do this together.
-std::string given_back(const Measurement& measurement, const Body& body) {
-  std::string problem;
+// Gives back what was made, as far as can be; what went wrong, on any rank.
+std::string given_back(const Measurement& measurement, Case& at, const Team& team) {
   keep_watch(measurement.name);
-  if (body.end) {
-    const NotedFailures noted(problem);
-    body.end();
-  }
+  const std::string problem = team.problem_of_any(at.give_back());
   end_watch();
   return problem;
 }
@@ -128,16 +118,16 @@ VisitResult visit(const Point& point, Case& at, const VisitOrder& order, Team& t
   const Measurement& measurement = *point.measurement;
   VisitResult result;
   Body body;
-  result.problem = team.problem_of_any(made(measurement, at, body));
+  result.problem = set_up(measurement, at, body);
   if (result.problem.empty()) {
     if (order.start == Start::window) team.clock().look();
     // Where a rank alone has something to do before or behind its calls, the others wait each time.
     const bool may_batch = !team.any(body.before || body.after || point.buffers != Buffers::hot);
     Sampler sampler(point, body, at, team, order.start, may_batch);
     sample(point, sampler, team, order, end_ns, result);
-    const std::string problem = team.problem_of_any(given_back(measurement, body));
-    if (result.problem.empty()) result.problem = problem;
   }
+  const std::string problem = given_back(measurement, at, team);
+  if (result.problem.empty()) result.problem = problem;
   // Now that none writes to them any more, what files take is given back.
   if (!result.problem.empty()) remove_scratch(at.file);
   return result;

@@ -90,17 +90,15 @@ using Operation = int (*)(char* memory, int ints, MPI_Win window);
 Body operations_in_a_row(Case& c, Operation operation) {
   const int ints = int(c.bytes / 4) + (c.bytes < 4 ? 1 : 0);
   char* const memory = c.memory(kBurst * int64_t(ints) * 4);
-  auto* const window = c.values<MPI_Win>(1, MPI_WIN_NULL);
   void* exposed = nullptr;
-  must(MPI_Win_allocate(int64_t(ints) * 4, 1, MPI_INFO_NULL, c.comm, &exposed, window));
-  must(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
-  must(MPI_Win_fence(0, *window));
-  Body body{.call = [] {},
-            .after = [=] { must(MPI_Win_fence(0, *window)); },
-            .end = [=] { must(MPI_Win_free(window)); }};
+  const MPI_Win window = c.window("MPI_Win_allocate", [&](MPI_Win* made) {
+    return MPI_Win_allocate(int64_t(ints) * 4, 1, MPI_INFO_NULL, c.comm, &exposed, made);
+  });
+  c.together("MPI_Win_fence", [&] { must(MPI_Win_fence(0, window)); });
+  Body body{.call = [] {}, .after = [=] { must(MPI_Win_fence(0, window)); }};
   if (c.rank == 0)
     body.call = [=] {
-      for (int64_t i = 0; i < kBurst; ++i) must(operation(memory + i * ints * 4, ints, *window));
+      for (int64_t i = 0; i < kBurst; ++i) must(operation(memory + i * ints * 4, ints, window));
     };
   return body;
 }

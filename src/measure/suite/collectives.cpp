@@ -281,15 +281,14 @@ void add_persistent(const Row& row, std::vector<Measurement>& all) {
   const std::string function = std::string(row.function) + "_init";
   Measurement start = entry(row, std::string(row.name) + "-persistent", function, "Start, Wait");
   start.section = "6.13";
-  start.make = [call = row.persistent](Case& c) {
+  start.make = [call = row.persistent, name = "MPI_" + function](Case& c) {
+    const Arguments a = arguments_of(c);
     MPI_Request* const request = c.requests(1);
-    must(call(arguments_of(c), request));
-    return Body{.call =
-                    [=] {
-                      must(MPI_Start(request));
-                      must(MPI_Wait(request, MPI_STATUS_IGNORE));
-                    },
-                .end = [=] { must(MPI_Request_free(request)); }};
+    c.persistent_of_all(name.c_str(), request, [&](MPI_Request* made) { return call(a, made); });
+    return Body{.call = [=] {
+      must(MPI_Start(request));
+      must(MPI_Wait(request, MPI_STATUS_IGNORE));
+    }};
   };
   Measurement make = start;
   make.name = std::string(row.name) + "-init";

@@ -142,10 +142,10 @@ std::vector<Measurement> topologies() {
 }
 
 // Each half of the ranks is one side.
-MPI_Comm half_of(const Case& c) {
-  MPI_Comm half = MPI_COMM_NULL;
-  must(MPI_Comm_split(c.comm, c.rank < c.ranks / 2 ? 0 : 1, c.rank, &half));
-  return half;
+MPI_Comm half_of(Case& c) {
+  return c.communicator("MPI_Comm_split", [&](MPI_Comm* half) {
+    return MPI_Comm_split(c.comm, c.rank < c.ranks / 2 ? 0 : 1, c.rank, half);
+  });
 }
 
 int other_leader(const Case& c) { return c.rank < c.ranks / 2 ? c.ranks / 2 : 0; }
@@ -155,32 +155,28 @@ std::vector<Measurement> intercommunicators() {
   all.push_back(entry(
       "intercomm-create", {"MPI_Intercomm_create"}, "7.6.2",
       "Intercomm_create of two halves; Comm_free is not timed", [](Case& c) {
-        MPI_Comm* const half = c.values<MPI_Comm>(1, half_of(c));
+        const MPI_Comm half = half_of(c);
         MPI_Comm* const made = c.values<MPI_Comm>(1);
         return Body{
-            .call =
-                [=, &c] { must(MPI_Intercomm_create(*half, 0, c.comm, other_leader(c), 9, made)); },
-            .after = [=] { must(MPI_Comm_free(made)); },
-            .end = [=] { must(MPI_Comm_free(half)); }};
+            .call = [=,
+                     &c] { must(MPI_Intercomm_create(half, 0, c.comm, other_leader(c), 9, made)); },
+            .after = [=] { must(MPI_Comm_free(made)); }};
       }));
-  all.push_back(entry("intercomm-merge", {"MPI_Intercomm_merge"}, "7.6.2",
-                      "Intercomm_merge of two halves; Comm_free is not timed", [](Case& c) {
-                        MPI_Comm* const half = c.values<MPI_Comm>(1, half_of(c));
-                        MPI_Comm* const both = c.values<MPI_Comm>(1);
-                        MPI_Comm* const made = c.values<MPI_Comm>(1);
-                        must(MPI_Intercomm_create(*half, 0, c.comm, other_leader(c), 9, both));
-                        return Body{.call =
-                                        [=, &c] {
-                                          const int high = c.rank < c.ranks / 2 ? 0 : 1;
-                                          must(MPI_Intercomm_merge(*both, high, made));
-                                        },
-                                    .after = [=] { must(MPI_Comm_free(made)); },
-                                    .end =
-                                        [=] {
-                                          must(MPI_Comm_free(both));
-                                          must(MPI_Comm_free(half));
-                                        }};
-                      }));
+  all.push_back(
+      entry("intercomm-merge", {"MPI_Intercomm_merge"}, "7.6.2",
+            "Intercomm_merge of two halves; Comm_free is not timed", [](Case& c) {
+              const MPI_Comm half = half_of(c);
+              const MPI_Comm both = c.communicator("MPI_Intercomm_create", [&](MPI_Comm* inter) {
+                return MPI_Intercomm_create(half, 0, c.comm, other_leader(c), 9, inter);
+              });
+              MPI_Comm* const made = c.values<MPI_Comm>(1);
+              return Body{.call =
+                              [=, &c] {
+                                const int high = c.rank < c.ranks / 2 ? 0 : 1;
+                                must(MPI_Intercomm_merge(both, high, made));
+                              },
+                          .after = [=] { must(MPI_Comm_free(made)); }};
+            }));
   for (Measurement& each : all) each.least_ranks = 2;
   return all;
 }
@@ -245,11 +241,12 @@ Measurement on_ring(std::string name, std::vector<std::string> functions, std::s
                     std::function<void(const Case&, MPI_Comm)> call) {
   Measurement one = entry(std::move(name), std::move(functions), "8.5.5", std::move(timed),
                           [call = std::move(call)](Case& c) {
-                            MPI_Comm* const ring = c.values<MPI_Comm>(1);
                             const int periodic = 1;
-                            must(MPI_Cart_create(c.comm, 1, &c.ranks, &periodic, 0, ring));
-                            return Body{.call = [=, &c] { call(c, *ring); },
-                                        .end = [=] { must(MPI_Comm_free(ring)); }};
+                            const MPI_Comm ring =
+                                c.communicator("MPI_Cart_create", [&](MPI_Comm* made) {
+                                  return MPI_Cart_create(c.comm, 1, &c.ranks, &periodic, 0, made);
+                                });
+                            return Body{.call = [=, &c] { call(c, ring); }};
                           });
   one.sample = "the calls on each rank by itself";
   one.start = Start::back_to_back;
@@ -278,22 +275,20 @@ std::vector<Measurement> ring_questions() {
   return all;
 }
 
-// With the group of all ranks and that of the lower half, which are freed at the end.
+// With the group of all ranks and that of the lower half.
 Measurement on_groups(std::string name, std::vector<std::string> functions, std::string timed,
                       std::function<void(const Case&, MPI_Group, MPI_Group)> call) {
-  Measurement one = entry(std::move(name), std::move(functions), "7.3.2", std::move(timed),
-                          [call = std::move(call)](Case& c) {
-                            MPI_Group* const groups = c.values<MPI_Group>(2);
-                            int range[1][3] = {{0, std::max(c.ranks / 2 - 1, 0), 1}};
-                            must(MPI_Comm_group(c.comm, &groups[0]));
-                            must(MPI_Group_range_incl(groups[0], 1, range, &groups[1]));
-                            return Body{.call = [=, &c] { call(c, groups[0], groups[1]); },
-                                        .end =
-                                            [=] {
-                                              must(MPI_Group_free(&groups[0]));
-                                              must(MPI_Group_free(&groups[1]));
-                                            }};
-                          });
+  Measurement one =
+      entry(std::move(name), std::move(functions), "7.3.2", std::move(timed),
+            [call = std::move(call)](Case& c) {
+              int range[1][3] = {{0, std::max(c.ranks / 2 - 1, 0), 1}};
+              const MPI_Group all = c.group(
+                  "MPI_Comm_group", [&](MPI_Group* made) { return MPI_Comm_group(c.comm, made); });
+              const MPI_Group half = c.group("MPI_Group_range_incl", [&](MPI_Group* made) {
+                return MPI_Group_range_incl(all, 1, range, made);
+              });
+              return Body{.call = [=, &c] { call(c, all, half); }};
+            });
   one.sample = "the calls on each rank by itself";
   one.start = Start::back_to_back;
   return one;

@@ -111,18 +111,14 @@ std::vector<Measurement> single_calls() {
   all.push_back(single("request-get-status", {"MPI_Request_get_status"}, "3.7.6",
                        "Request_get_status of a receive that nothing was sent to", [](Case& c) {
                          MPI_Request* const request = c.requests(1);
-                         must(MPI_Irecv(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.comm, request));
-                         return Body{
-                             .call =
-                                 [=] {
-                                   int done = 0;
-                                   must(MPI_Request_get_status(*request, &done, MPI_STATUS_IGNORE));
-                                 },
-                             .end =
-                                 [=] {
-                                   must(MPI_Cancel(request));
-                                   must(MPI_Wait(request, MPI_STATUS_IGNORE));
-                                 }};
+                         c.withdraw_at_end(request, 1);
+                         c.alone("MPI_Irecv", [&] {
+                           must(MPI_Irecv(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.comm, request));
+                         });
+                         return Body{.call = [=] {
+                           int done = 0;
+                           must(MPI_Request_get_status(*request, &done, MPI_STATUS_IGNORE));
+                         }};
                        }));
   all.push_back(single("cancel", {"MPI_Cancel", "MPI_Test_cancelled"}, "3.8.4",
                        "Irecv, Cancel, Wait, Test_cancelled", [](Case& c) {
@@ -150,18 +146,16 @@ std::vector<Measurement> single_calls() {
       single("startall", {"MPI_Startall"}, "3.9",
              "Startall of a send and a receive with itself, Waitall", [](Case& c) {
                MPI_Request* const requests = c.requests(2);
-               must(MPI_Recv_init(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.comm, &requests[0]));
-               must(MPI_Send_init(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.comm, &requests[1]));
-               return Body{.call =
-                               [=] {
-                                 must(MPI_Startall(2, requests));
-                                 must(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
-                               },
-                           .end =
-                               [=] {
-                                 must(MPI_Request_free(&requests[0]));
-                                 must(MPI_Request_free(&requests[1]));
-                               }};
+               c.persistent("MPI_Recv_init", &requests[0], [&](MPI_Request* made) {
+                 return MPI_Recv_init(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.comm, made);
+               });
+               c.persistent("MPI_Send_init", &requests[1], [&](MPI_Request* made) {
+                 return MPI_Send_init(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.comm, made);
+               });
+               return Body{.call = [=] {
+                 must(MPI_Startall(2, requests));
+                 must(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+               }};
              }));
   all.push_back(single("buffer-attach-detach", {"MPI_Buffer_attach", "MPI_Buffer_detach"}, "3.6",
                        "Buffer_attach of 64 KiB, Buffer_detach", [](Case& c) {
@@ -177,8 +171,10 @@ std::vector<Measurement> single_calls() {
   all.push_back(single("get-count", {"MPI_Get_count", "MPI_Get_elements"}, "3.2.5",
                        "Get_count, Get_elements", [](Case& c) {
                          auto* const status = c.values<MPI_Status>(1);
-                         must(MPI_Sendrecv(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.memory(1), 1,
-                                           MPI_BYTE, c.rank, kTag, c.comm, status));
+                         c.alone("MPI_Sendrecv", [&] {
+                           must(MPI_Sendrecv(c.memory(1), 1, MPI_BYTE, c.rank, kTag, c.memory(1), 1,
+                                             MPI_BYTE, c.rank, kTag, c.comm, status));
+                         });
                          return Body{.call = [=] {
                            int count = 0;
                            must(MPI_Get_count(status, MPI_BYTE, &count));

@@ -1,6 +1,5 @@
 // Datatypes: the same bytes in other shapes, sent as they are, packed by hand, and packed alone.
 #include <algorithm>
-#include <memory>
 
 #include "measure/run/case.h"
 #include "measure/suite/groups.h"
@@ -15,70 +14,71 @@ constexpr int kStride = 2;  // every other one
 // The pieces of a message of `bytes`, 8 bytes each.
 int pieces(const Case& c) { return int(std::max<int64_t>(c.bytes / kBlock, 1)); }
 
-using Make = void (*)(const Case&, MPI_Datatype*);
+using Make = int (*)(const Case&, MPI_Datatype*);
 
-void make_contiguous(const Case& c, MPI_Datatype* type) {
-  must(MPI_Type_contiguous(pieces(c), MPI_DOUBLE, type));
+int make_contiguous(const Case& c, MPI_Datatype* type) {
+  return MPI_Type_contiguous(pieces(c), MPI_DOUBLE, type);
 }
 
-void make_vector(const Case& c, MPI_Datatype* type) {
-  must(MPI_Type_vector(pieces(c), 1, kStride, MPI_DOUBLE, type));
+int make_vector(const Case& c, MPI_Datatype* type) {
+  return MPI_Type_vector(pieces(c), 1, kStride, MPI_DOUBLE, type);
 }
 
-void make_hvector(const Case& c, MPI_Datatype* type) {
-  must(MPI_Type_create_hvector(pieces(c), 1, kStride * kBlock, MPI_DOUBLE, type));
+int make_hvector(const Case& c, MPI_Datatype* type) {
+  return MPI_Type_create_hvector(pieces(c), 1, kStride * kBlock, MPI_DOUBLE, type);
 }
 
-void make_indexed(const Case& c, MPI_Datatype* type) {
+int make_indexed(const Case& c, MPI_Datatype* type) {
   std::vector<int> lengths(size_t(pieces(c)), 1), places;
   for (int i = 0; i < pieces(c); ++i) places.push_back(i * kStride);
-  must(MPI_Type_indexed(pieces(c), lengths.data(), places.data(), MPI_DOUBLE, type));
+  return MPI_Type_indexed(pieces(c), lengths.data(), places.data(), MPI_DOUBLE, type);
 }
 
-void make_hindexed(const Case& c, MPI_Datatype* type) {
+int make_hindexed(const Case& c, MPI_Datatype* type) {
   std::vector<int> lengths(size_t(pieces(c)), 1);
   std::vector<MPI_Aint> places;
   for (int i = 0; i < pieces(c); ++i) places.push_back(MPI_Aint(i) * kStride * kBlock);
-  must(MPI_Type_create_hindexed(pieces(c), lengths.data(), places.data(), MPI_DOUBLE, type));
+  return MPI_Type_create_hindexed(pieces(c), lengths.data(), places.data(), MPI_DOUBLE, type);
 }
 
-void make_indexed_block(const Case& c, MPI_Datatype* type) {
+int make_indexed_block(const Case& c, MPI_Datatype* type) {
   std::vector<int> places;
   for (int i = 0; i < pieces(c); ++i) places.push_back(i * kStride);
-  must(MPI_Type_create_indexed_block(pieces(c), 1, places.data(), MPI_DOUBLE, type));
+  return MPI_Type_create_indexed_block(pieces(c), 1, places.data(), MPI_DOUBLE, type);
 }
 
-void make_hindexed_block(const Case& c, MPI_Datatype* type) {
+int make_hindexed_block(const Case& c, MPI_Datatype* type) {
   std::vector<MPI_Aint> places;
   for (int i = 0; i < pieces(c); ++i) places.push_back(MPI_Aint(i) * kStride * kBlock);
-  must(MPI_Type_create_hindexed_block(pieces(c), 1, places.data(), MPI_DOUBLE, type));
+  return MPI_Type_create_hindexed_block(pieces(c), 1, places.data(), MPI_DOUBLE, type);
 }
 
 // Structures of a double and two integers of which the first is sent, side by side.
-void make_struct(const Case& c, MPI_Datatype* type) {
+int make_struct(const Case& c, MPI_Datatype* type) {
   const int lengths[] = {1, 1};
   const MPI_Aint places[] = {0, 4};
   const MPI_Datatype types[] = {MPI_INT, MPI_FLOAT};
-  MPI_Datatype record, spaced;
-  must(MPI_Type_create_struct(2, lengths, places, types, &record));
-  must(MPI_Type_create_resized(record, 0, kStride * kBlock, &spaced));
-  must(MPI_Type_contiguous(pieces(c), spaced, type));
-  must(MPI_Type_free(&record));
-  must(MPI_Type_free(&spaced));
+  MPI_Datatype record = MPI_DATATYPE_NULL, spaced = MPI_DATATYPE_NULL;
+  int code = MPI_Type_create_struct(2, lengths, places, types, &record);
+  if (code == MPI_SUCCESS) code = MPI_Type_create_resized(record, 0, kStride * kBlock, &spaced);
+  if (code == MPI_SUCCESS) code = MPI_Type_contiguous(pieces(c), spaced, type);
+  for (MPI_Datatype* const part : {&record, &spaced})
+    if (*part != MPI_DATATYPE_NULL) must(MPI_Type_free(part));
+  return code;
 }
 
 // The left half of the columns of a matrix of two columns.
-void make_subarray(const Case& c, MPI_Datatype* type) {
+int make_subarray(const Case& c, MPI_Datatype* type) {
   const int sizes[] = {pieces(c), kStride}, part[] = {pieces(c), 1}, begin[] = {0, 0};
-  must(MPI_Type_create_subarray(2, sizes, part, begin, MPI_ORDER_C, MPI_DOUBLE, type));
+  return MPI_Type_create_subarray(2, sizes, part, begin, MPI_ORDER_C, MPI_DOUBLE, type);
 }
 
-void make_darray(const Case& c, MPI_Datatype* type) {
+int make_darray(const Case& c, MPI_Datatype* type) {
   const int sizes[] = {pieces(c), kStride}, processes[] = {1, kStride};
   const int distributions[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
   const int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
-  must(MPI_Type_create_darray(kStride, 0, 2, sizes, distributions, arguments, processes,
-                              MPI_ORDER_C, MPI_DOUBLE, type));
+  return MPI_Type_create_darray(kStride, 0, 2, sizes, distributions, arguments, processes,
+                                MPI_ORDER_C, MPI_DOUBLE, type);
 }
 
 struct Shape {
@@ -102,15 +102,12 @@ constexpr Shape kShapes[] = {
      make_darray},
 };
 
-// A type that is committed, and freed when the last copy of this goes: the bodies hold copies.
-std::shared_ptr<MPI_Datatype> committed(const Case& c, Make make) {
-  auto* const type = new MPI_Datatype;
-  make(c, type);
-  must(MPI_Type_commit(type));
-  return {type, [](MPI_Datatype* made) {
-            MPI_Type_free(made);
-            delete made;
-          }};
+MPI_Datatype of_shape(Case& c, const Shape& shape) {
+  return c.type(shape.function, [&](MPI_Datatype* type) { return shape.make(c, type); });
+}
+
+MPI_Datatype every_other(Case& c) {
+  return c.type("MPI_Type_vector", [&](MPI_Datatype* type) { return make_vector(c, type); });
 }
 
 int64_t extent_bytes(const Case& c) { return int64_t{kStride} * kBlock * pieces(c); }
@@ -124,15 +121,13 @@ Measurement send_entry(const Shape& shape) {
           .sample = "one round trip, on the rank that begins",
           .buffers = "one of twice the bytes to send from, and one to receive in: hot",
           .make =
-              [make = shape.make](Case& c) {
-                const auto type = committed(c, make);
+              [shape](Case& c) {
+                const MPI_Datatype type = of_shape(c, shape);
                 char* const out = c.memory(extent_bytes(c));
                 char* const in = c.memory(extent_bytes(c));
-                const auto send = [=, &c] {
-                  must(MPI_Send(out, 1, *type, c.peer(), kTag, c.comm));
-                };
+                const auto send = [=, &c] { must(MPI_Send(out, 1, type, c.peer(), kTag, c.comm)); };
                 const auto receive = [=, &c] {
-                  must(MPI_Recv(in, 1, *type, c.peer(), kTag, c.comm, MPI_STATUS_IGNORE));
+                  must(MPI_Recv(in, 1, type, c.peer(), kTag, c.comm, MPI_STATUS_IGNORE));
                 };
                 if (c.rank == 0)
                   return Body{.call = [=] {
@@ -163,7 +158,7 @@ Measurement commit_entry(const Shape& shape) {
               [make = shape.make](Case& c) {
                 return Body{.call = [&c, make] {
                   MPI_Datatype type = MPI_DATATYPE_NULL;
-                  make(c, &type);
+                  must(make(c, &type));
                   must(MPI_Type_commit(&type));
                   must(MPI_Type_free(&type));
                 }};
@@ -187,7 +182,7 @@ Measurement pack_entry(std::string name, std::vector<std::string> functions, std
 }
 
 struct Packing {
-  std::shared_ptr<MPI_Datatype> type;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   char* spread;
   char* packed;
   int bytes;
@@ -195,15 +190,16 @@ struct Packing {
 
 Packing packing(Case& c) {
   int bytes = 0;
-  auto type = committed(c, make_vector);
-  must(MPI_Pack_size(1, *type, c.comm, &bytes));
+  const MPI_Datatype type = every_other(c);
+  c.alone("MPI_Pack_size", [&] { must(MPI_Pack_size(1, type, c.comm, &bytes)); });
   return {type, c.memory(extent_bytes(c)), c.memory(bytes), bytes};
 }
 
 Packing external_packing(Case& c) {
   MPI_Aint bytes = 0;
-  auto type = committed(c, make_vector);
-  must(MPI_Pack_external_size("external32", 1, *type, &bytes));
+  const MPI_Datatype type = every_other(c);
+  c.alone("MPI_Pack_external_size",
+          [&] { must(MPI_Pack_external_size("external32", 1, type, &bytes)); });
   return {type, c.memory(extent_bytes(c)), c.memory(bytes), int(bytes)};
 }
 
@@ -213,16 +209,17 @@ std::vector<Measurement> packs() {
     const Packing p = packing(c);
     return Body{.call = [=, &c] {
       int position = 0;
-      must(MPI_Pack(p.spread, 1, *p.type, p.packed, p.bytes, &position, c.comm));
+      must(MPI_Pack(p.spread, 1, p.type, p.packed, p.bytes, &position, c.comm));
     }};
   }));
   all.push_back(pack_entry("unpack", {"MPI_Unpack"}, "Unpack of every other double", [](Case& c) {
     const Packing p = packing(c);
     int position = 0;
-    must(MPI_Pack(p.spread, 1, *p.type, p.packed, p.bytes, &position, c.comm));
+    c.alone("MPI_Pack",
+            [&] { must(MPI_Pack(p.spread, 1, p.type, p.packed, p.bytes, &position, c.comm)); });
     return Body{.call = [=, &c] {
       int at = 0;
-      must(MPI_Unpack(p.packed, p.bytes, &at, p.spread, 1, *p.type, c.comm));
+      must(MPI_Unpack(p.packed, p.bytes, &at, p.spread, 1, p.type, c.comm));
     }};
   }));
   all.push_back(pack_entry(
@@ -230,7 +227,7 @@ std::vector<Measurement> packs() {
         const Packing p = external_packing(c);
         return Body{.call = [=] {
           MPI_Aint position = 0;
-          must(MPI_Pack_external("external32", p.spread, 1, *p.type, p.packed, p.bytes, &position));
+          must(MPI_Pack_external("external32", p.spread, 1, p.type, p.packed, p.bytes, &position));
         }};
       }));
   all.push_back(pack_entry(
@@ -238,20 +235,22 @@ std::vector<Measurement> packs() {
       [](Case& c) {
         const Packing p = external_packing(c);
         MPI_Aint position = 0;
-        must(MPI_Pack_external("external32", p.spread, 1, *p.type, p.packed, p.bytes, &position));
+        c.alone("MPI_Pack_external", [&] {
+          must(MPI_Pack_external("external32", p.spread, 1, p.type, p.packed, p.bytes, &position));
+        });
         return Body{.call = [=] {
           MPI_Aint at = 0;
-          must(MPI_Unpack_external("external32", p.packed, p.bytes, &at, p.spread, 1, *p.type));
+          must(MPI_Unpack_external("external32", p.packed, p.bytes, &at, p.spread, 1, p.type));
         }};
       }));
   all.push_back(pack_entry("pack-size", {"MPI_Pack_size", "MPI_Pack_external_size"},
                            "Pack_size, Pack_external_size of every other double", [](Case& c) {
-                             const auto type = committed(c, make_vector);
+                             const MPI_Datatype type = every_other(c);
                              return Body{.call = [=, &c] {
                                int bytes = 0;
                                MPI_Aint external = 0;
-                               must(MPI_Pack_size(1, *type, c.comm, &bytes));
-                               must(MPI_Pack_external_size("external32", 1, *type, &external));
+                               must(MPI_Pack_size(1, type, c.comm, &bytes));
+                               must(MPI_Pack_external_size("external32", 1, type, &external));
                              }};
                            }));
   return all;

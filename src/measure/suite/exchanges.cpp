@@ -87,55 +87,50 @@ Body by_persistent(Case& c, const Peers& peers) {
   const int n = peers.count();
   MPI_Request* const requests = c.requests(2 * n);
   for (int i = 0; i < n; ++i) {
-    must(MPI_Recv_init(b.in_of(i), c.count(), MPI_BYTE, peers.from[size_t(i)], kTag, c.comm,
-                       &requests[i]));
-    must(MPI_Send_init(b.out_of(i), c.count(), MPI_BYTE, peers.to[size_t(i)], kTag, c.comm,
-                       &requests[n + i]));
+    c.persistent("MPI_Recv_init", &requests[i], [&](MPI_Request* made) {
+      return MPI_Recv_init(b.in_of(i), c.count(), MPI_BYTE, peers.from[size_t(i)], kTag, c.comm,
+                           made);
+    });
+    c.persistent("MPI_Send_init", &requests[n + i], [&](MPI_Request* made) {
+      return MPI_Send_init(b.out_of(i), c.count(), MPI_BYTE, peers.to[size_t(i)], kTag, c.comm,
+                           made);
+    });
   }
-  return {.call =
-              [=] {
-                must(MPI_Startall(2 * n, requests));
-                must(MPI_Waitall(2 * n, requests, MPI_STATUSES_IGNORE));
-              },
-          .end =
-              [=] {
-                for (int i = 0; i < 2 * n; ++i) must(MPI_Request_free(&requests[i]));
-              }};
+  return {.call = [=] {
+    must(MPI_Startall(2 * n, requests));
+    must(MPI_Waitall(2 * n, requests, MPI_STATUSES_IGNORE));
+  }};
 }
 
 // Between two fences; the window is one block for each message that comes in. The i-th message of a
 // rank goes into the i-th block of its target: from another rank for each i.
 Body by_window(Case& c, const Peers& peers, bool puts) {
   const Blocks b = blocks(c, peers.count());
-  MPI_Win* const window = c.values<MPI_Win>(1);
-  must(MPI_Win_create(puts ? b.in : b.out, peers.count() * c.bytes, 1, MPI_INFO_NULL, c.comm,
-                      window));
-  must(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
-  must(MPI_Win_fence(0, *window));
-  return {.call =
-              [=, &c] {
-                for (int i = 0; i < peers.count(); ++i)
-                  must(puts ? MPI_Put(b.out_of(i), c.count(), MPI_BYTE, peers.to[size_t(i)],
-                                      i * c.bytes, c.count(), MPI_BYTE, *window)
-                            : MPI_Get(b.in_of(i), c.count(), MPI_BYTE, peers.from[size_t(i)],
-                                      i * c.bytes, c.count(), MPI_BYTE, *window));
-                must(MPI_Win_fence(0, *window));
-              },
-          .end = [=] { must(MPI_Win_free(window)); }};
+  const MPI_Win window = c.window("MPI_Win_create", [&](MPI_Win* made) {
+    return MPI_Win_create(puts ? b.in : b.out, peers.count() * c.bytes, 1, MPI_INFO_NULL, c.comm,
+                          made);
+  });
+  c.together("MPI_Win_fence", [&] { must(MPI_Win_fence(0, window)); });
+  return {.call = [=, &c] {
+    for (int i = 0; i < peers.count(); ++i)
+      must(puts ? MPI_Put(b.out_of(i), c.count(), MPI_BYTE, peers.to[size_t(i)], i * c.bytes,
+                          c.count(), MPI_BYTE, window)
+                : MPI_Get(b.in_of(i), c.count(), MPI_BYTE, peers.from[size_t(i)], i * c.bytes,
+                          c.count(), MPI_BYTE, window));
+    must(MPI_Win_fence(0, window));
+  }};
 }
 
 Body by_neighbours(Case& c, const Peers& peers) {
   const Blocks b = blocks(c, peers.count());
-  MPI_Comm* const graph = c.values<MPI_Comm>(1, MPI_COMM_NULL);
-  must(MPI_Dist_graph_create_adjacent(c.comm, peers.count(), peers.from.data(), MPI_UNWEIGHTED,
-                                      peers.count(), peers.to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                      0, graph));
-  return {.call =
-              [=, &c] {
-                must(MPI_Neighbor_alltoall(b.out, c.count(), MPI_BYTE, b.in, c.count(), MPI_BYTE,
-                                           *graph));
-              },
-          .end = [=] { must(MPI_Comm_free(graph)); }};
+  const MPI_Comm graph = c.communicator("MPI_Dist_graph_create_adjacent", [&](MPI_Comm* made) {
+    return MPI_Dist_graph_create_adjacent(c.comm, peers.count(), peers.from.data(), MPI_UNWEIGHTED,
+                                          peers.count(), peers.to.data(), MPI_UNWEIGHTED,
+                                          MPI_INFO_NULL, 0, made);
+  });
+  return {.call = [=, &c] {
+    must(MPI_Neighbor_alltoall(b.out, c.count(), MPI_BYTE, b.in, c.count(), MPI_BYTE, graph));
+  }};
 }
 
 // Nothing for whom this rank has no message.

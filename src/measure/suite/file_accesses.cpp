@@ -120,8 +120,8 @@ Arguments arguments_of(Case& c, Pointer moves) {
   a.offset = c.rank * c.bytes;
   a.memory = c.memory(c.bytes);
   a.count = c.count();
-  a.file = open_scratch(c);
-  fill(a.file, a.offset, a.memory, a.count);
+  a.file = scratch_file(c);
+  fill(c, a.file, a.offset, a.memory, a.count);
   return a;
 }
 
@@ -139,10 +139,6 @@ std::function<void()> rewinding(A a, Pointer moves) {
       must(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
     };
   return {};
-}
-
-std::function<void()> closing(A a) {
-  return [file = a.file] { close_scratch(file); };
 }
 
 // "file-write-at" of File_write_at.
@@ -173,8 +169,7 @@ void add(const Blocking& row, std::vector<Measurement>& all) {
       entry(name_of(row.function), {std::string("MPI_") + row.function}, row.function);
   one.make = [row](Case& c) {
     const Arguments a = arguments_of(c, row.moves);
-    return Body{
-        .call = [=] { must(row.call(a)); }, .before = rewinding(a, row.moves), .end = closing(a)};
+    return Body{.call = [=] { must(row.call(a)); }, .before = rewinding(a, row.moves)};
   };
   all.push_back(std::move(one));
 }
@@ -183,24 +178,19 @@ enum class Timed { both, first, second };
 
 // Two calls, of which both or one is timed.
 Body two_calls(Timed timed, std::function<void()> first, std::function<void()> second,
-               std::function<void()> rewind, std::function<void()> end) {
-  if (timed == Timed::first)
-    return {.call = std::move(first), .before = rewind, .after = second, .end = end};
+               std::function<void()> rewind) {
+  if (timed == Timed::first) return {.call = std::move(first), .before = rewind, .after = second};
   if (timed == Timed::second)
-    return {.call = std::move(second),
-            .before =
-                [=] {
-                  if (rewind) rewind();
-                  first();
-                },
-            .end = end};
+    return {.call = std::move(second), .before = [=] {
+              if (rewind) rewind();
+              first();
+            }};
   return {.call =
               [=] {
                 first();
                 second();
               },
-          .before = rewind,
-          .end = end};
+          .before = rewind};
 }
 
 void add(const Nonblocking& row, std::vector<Measurement>& all) {
@@ -211,7 +201,7 @@ void add(const Nonblocking& row, std::vector<Measurement>& all) {
       MPI_Request* const request = c.requests(1);
       return two_calls(
           timed, [=] { must(row.call(a, request)); },
-          [=] { must(MPI_Wait(request, MPI_STATUS_IGNORE)); }, rewinding(a, row.moves), closing(a));
+          [=] { must(MPI_Wait(request, MPI_STATUS_IGNORE)); }, rewinding(a, row.moves));
     };
   };
   Measurement whole = entry(name_of(function), {"MPI_" + function}, function + ", Wait");
@@ -232,8 +222,7 @@ void add(const Split& row, std::vector<Measurement>& all) {
     return [row, timed](Case& c) {
       const Arguments a = arguments_of(c, row.moves);
       return two_calls(
-          timed, [=] { must(row.begin(a)); }, [=] { must(row.end(a)); }, rewinding(a, row.moves),
-          closing(a));
+          timed, [=] { must(row.begin(a)); }, [=] { must(row.end(a)); }, rewinding(a, row.moves));
     };
   };
   Measurement whole = entry(name_of(row.function) + "-split", {"MPI_" + begins, "MPI_" + ends},

@@ -26,8 +26,8 @@ Measurement on_file(std::string name, std::vector<std::string> functions, std::s
                     std::string timed, std::function<void(MPI_File)> call) {
   return entry(std::move(name), std::move(functions), std::move(section), std::move(timed),
                [call = std::move(call)](Case& c) {
-                 const MPI_File file = open_scratch(c);
-                 return Body{.call = [=] { call(file); }, .end = [=] { close_scratch(file); }};
+                 const MPI_File file = scratch_file(c);
+                 return Body{.call = [=] { call(file); }};
                });
 }
 
@@ -52,43 +52,29 @@ Measurement locking(Measurement one) {
 
 std::vector<Measurement> opens() {
   std::vector<Measurement> all;
-  const auto keep_one = [](const Case& c) {  // so that opening makes none
-    MPI_File* const kept = new MPI_File;
-    must(MPI_File_open(c.comm, c.file.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-                       kept));
-    return kept;
-  };
-  const auto let_go = [](const Case& c, MPI_File* kept) {
-    must(MPI_File_close(kept));
-    delete kept;
-    must(MPI_Barrier(c.comm));
-    if (c.rank == 0) must(MPI_File_delete(c.file.c_str(), MPI_INFO_NULL));
-  };
   const auto open = [](const Case& c, MPI_File* file) {
     must(MPI_File_open(c.comm, c.file.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, file));
   };
   all.push_back(entry("file-open", {"MPI_File_open"}, "14.2.1",
                       "File_open of a file that is there; File_close is not timed", [=](Case& c) {
-                        MPI_File* const kept = keep_one(c);
+                        scratch_file(c);  // so that opening makes none
                         MPI_File* const file = c.values<MPI_File>(1);
                         return Body{.call = [=, &c] { open(c, file); },
-                                    .after = [=] { must(MPI_File_close(file)); },
-                                    .end = [=, &c] { let_go(c, kept); }};
+                                    .after = [=] { must(MPI_File_close(file)); }};
                       }));
   all.push_back(entry("file-close", {"MPI_File_close"}, "14.2.2",
                       "File_close; File_open is not timed", [=](Case& c) {
-                        MPI_File* const kept = keep_one(c);
+                        scratch_file(c);
                         MPI_File* const file = c.values<MPI_File>(1);
                         return Body{.call = [=] { must(MPI_File_close(file)); },
-                                    .before = [=, &c] { open(c, file); },
-                                    .end = [=, &c] { let_go(c, kept); }};
+                                    .before = [=, &c] { open(c, file); }};
                       }));
   all.push_back(entry("file-create", {"MPI_File_open", "MPI_File_close"}, "14.2.1",
                       "File_open that makes the file; File_close, which deletes it, is not timed",
                       [](Case& c) {
                         MPI_File* const file = c.values<MPI_File>(1);
-                        return Body{.call = [=, &c] { *file = open_scratch(c); },
-                                    .after = [=] { close_scratch(*file); }};
+                        return Body{.call = [=, &c] { must(open_scratch(c, c.comm, file)); },
+                                    .after = [=] { must(MPI_File_close(file)); }};
                       }));
   Measurement deletion = entry(
       "file-delete", {"MPI_File_delete"}, "14.2.3", "File_delete on the first rank", [](Case& c) {
@@ -113,51 +99,42 @@ std::vector<Measurement> opens() {
 }
 
 // A view whose filetype is made before, and freed behind it.
-Measurement set_view(const char* name, const char* words, MPI_Datatype (*make)(const Case&),
+Measurement set_view(const char* name, const char* words, MPI_Datatype (*make)(Case&),
                      const char* representation = "native") {
   return entry(std::string("file-set-view-") + name, {"MPI_File_set_view"}, "14.3",
                std::string("File_set_view of ") + words, [=](Case& c) {
-                 const MPI_File file = open_scratch(c);
-                 MPI_Datatype* const type = c.values<MPI_Datatype>(1, make(c));
-                 must(MPI_Type_commit(type));
-                 return Body{.call =
-                                 [=] {
-                                   must(MPI_File_set_view(file, 0, MPI_INT, *type, representation,
-                                                          MPI_INFO_NULL));
-                                 },
-                             .end =
-                                 [=] {
-                                   must(MPI_Type_free(type));
-                                   close_scratch(file);
-                                 }};
+                 const MPI_File file = scratch_file(c);
+                 const MPI_Datatype type = make(c);
+                 return Body{.call = [=] {
+                   must(MPI_File_set_view(file, 0, MPI_INT, type, representation, MPI_INFO_NULL));
+                 }};
                });
 }
 
-MPI_Datatype contiguous(const Case&) {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  must(MPI_Type_contiguous(1024, MPI_INT, &type));
-  return type;
+MPI_Datatype contiguous(Case& c) {
+  return c.type("MPI_Type_contiguous",
+                [](MPI_Datatype* type) { return MPI_Type_contiguous(1024, MPI_INT, type); });
 }
 
-MPI_Datatype vector(const Case& c) {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  must(MPI_Type_vector(1024, 1, c.ranks, MPI_INT, &type));
-  return type;
+MPI_Datatype vector(Case& c) {
+  return c.type("MPI_Type_vector", [&](MPI_Datatype* type) {
+    return MPI_Type_vector(1024, 1, c.ranks, MPI_INT, type);
+  });
 }
 
-MPI_Datatype indexed(const Case& c) {
+MPI_Datatype indexed(Case& c) {
   std::vector<int> lengths(1024, 1), places;
   for (int i = 0; i < 1024; ++i) places.push_back(i * c.ranks);
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  must(MPI_Type_indexed(1024, lengths.data(), places.data(), MPI_INT, &type));
-  return type;
+  return c.type("MPI_Type_indexed", [&](MPI_Datatype* type) {
+    return MPI_Type_indexed(1024, lengths.data(), places.data(), MPI_INT, type);
+  });
 }
 
-MPI_Datatype subarray(const Case& c) {
+MPI_Datatype subarray(Case& c) {
   const int sizes[] = {32, 32, c.ranks}, part[] = {32, 32, 1}, begin[] = {0, 0, c.rank};
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  must(MPI_Type_create_subarray(3, sizes, part, begin, MPI_ORDER_C, MPI_INT, &type));
-  return type;
+  return c.type("MPI_Type_create_subarray", [&](MPI_Datatype* type) {
+    return MPI_Type_create_subarray(3, sizes, part, begin, MPI_ORDER_C, MPI_INT, type);
+  });
 }
 
 std::vector<Measurement> views() {
@@ -202,6 +179,12 @@ std::vector<Measurement> pointers() {
   return all;
 }
 
+// The job's file, opened by this rank alone.
+MPI_File own_file(Case& c) {
+  return c.opened_alone("MPI_File_open",
+                        [&](MPI_File* file) { return open_scratch(c, MPI_COMM_SELF, file); });
+}
+
 // A call that gives an empty file c.bytes; made empty again, untimed.
 Measurement growing(std::string name, std::string function, int (*call)(MPI_File, MPI_Offset),
                     Over over) {
@@ -210,10 +193,9 @@ Measurement growing(std::string name, std::string function, int (*call)(MPI_File
       fmt::format("{} of an empty file{}", function.substr(4), alone ? " of MPI_COMM_SELF" : "");
   const auto make = [call, alone](Case& c) {
     if (alone && c.rank != 0) return Body{.call = [] {}};
-    const MPI_File file = open_scratch(c, alone ? MPI_COMM_SELF : c.comm);
+    const MPI_File file = alone ? own_file(c) : scratch_file(c);
     return Body{.call = [=, &c] { must(call(file, c.bytes)); },
-                .after = [=] { must(MPI_File_set_size(file, 0)); },
-                .end = [=] { close_scratch(file); }};
+                .after = [=] { must(MPI_File_set_size(file, 0)); }};
   };
   Measurement one = entry(std::move(name), {std::move(function)}, "14.2", timed, make);
   one.over = over;
@@ -238,16 +220,15 @@ std::vector<Measurement> sizes_and_sync() {
   Measurement sync =
       entry("file-sync", {"MPI_File_sync"}, "14.6.1",
             "File_sync behind a File_write_at of the bytes", [](Case& c) {
-              const MPI_File file = open_scratch(c);
+              const MPI_File file = scratch_file(c);
               char* const memory = c.memory(c.bytes);
-              fill(file, c.rank * c.bytes, memory, c.count());
+              fill(c, file, c.rank * c.bytes, memory, c.count());
               return Body{.call = [=] { must(MPI_File_sync(file)); },
                           .before =
                               [=, &c] {
                                 must(MPI_File_write_at(file, c.rank * c.bytes, memory, c.count(),
                                                        MPI_BYTE, MPI_STATUS_IGNORE));
-                              },
-                          .end = [=] { close_scratch(file); }};
+                              }};
             });
   sync.sizes = kAccesses;
   all.push_back(std::move(sync));
@@ -257,16 +238,14 @@ std::vector<Measurement> sizes_and_sync() {
   Measurement atomic =
       entry("file-write-at-atomic", {"MPI_File_write_at", "MPI_File_set_atomicity"}, "14.6.1",
             "File_write_at in atomic mode", [](Case& c) {
-              const MPI_File file = open_scratch(c);
+              const MPI_File file = scratch_file(c);
               char* const memory = c.memory(c.bytes);
-              fill(file, c.rank * c.bytes, memory, c.count());
-              must(MPI_File_set_atomicity(file, 1));
-              return Body{.call =
-                              [=, &c] {
-                                must(MPI_File_write_at(file, c.rank * c.bytes, memory, c.count(),
-                                                       MPI_BYTE, MPI_STATUS_IGNORE));
-                              },
-                          .end = [=] { close_scratch(file); }};
+              fill(c, file, c.rank * c.bytes, memory, c.count());
+              c.together("MPI_File_set_atomicity", [&] { must(MPI_File_set_atomicity(file, 1)); });
+              return Body{.call = [=, &c] {
+                must(MPI_File_write_at(file, c.rank * c.bytes, memory, c.count(), MPI_BYTE,
+                                       MPI_STATUS_IGNORE));
+              }};
             });
   atomic.sizes = kAccesses;
   all.push_back(locking(std::move(atomic)));

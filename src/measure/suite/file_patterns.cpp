@@ -16,35 +16,33 @@ namespace {
 constexpr int kSegments = 8, kPieces = 64, kRows = 8;
 
 // `pieces` of `bytes` in all, with room for those of the other ranks in between.
-MPI_Datatype in_turns(const Case& c, int pieces, int64_t bytes) {
+MPI_Datatype in_turns(Case& c, int pieces, int64_t bytes) {
   const int piece = int(bytes / pieces);
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  must(MPI_Type_vector(pieces, piece, piece * c.ranks, MPI_BYTE, &type));
-  return type;
+  return c.type("MPI_Type_vector", [&](MPI_Datatype* type) {
+    return MPI_Type_vector(pieces, piece, piece * c.ranks, MPI_BYTE, type);
+  });
 }
 
 // Rows of pieces, with room for as much again behind each row: a vector of vectors.
-MPI_Datatype nested(const Case& c) {
+MPI_Datatype nested(Case& c) {
   const MPI_Datatype row = in_turns(c, kPieces / kRows, c.bytes / kRows);
   const MPI_Aint apart = 2 * c.bytes / kRows * c.ranks;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  must(MPI_Type_create_hvector(kRows, 1, apart, row, &type));
-  MPI_Datatype freed = row;
-  must(MPI_Type_free(&freed));
-  return type;
+  return c.type("MPI_Type_create_hvector", [&](MPI_Datatype* type) {
+    return MPI_Type_create_hvector(kRows, 1, apart, row, type);
+  });
 }
 
 struct Pattern {
   const char* name;
   const char* words;
-  MPI_Datatype (*type)(const Case&);
+  MPI_Datatype (*type)(Case&);
   int pieces;  // of a rank: how far apart the ranks' first ones are
 };
 const Pattern kPatterns[] = {
     {"segmented", "8 blocks, ranks taking turns",
-     [](const Case& c) { return in_turns(c, kSegments, c.bytes); }, kSegments},
+     [](Case& c) { return in_turns(c, kSegments, c.bytes); }, kSegments},
     {"strided", "64 pieces, ranks taking turns",
-     [](const Case& c) { return in_turns(c, kPieces, c.bytes); }, kPieces},
+     [](Case& c) { return in_turns(c, kPieces, c.bytes); }, kPieces},
     {"nested", "8 rows of 8 pieces, ranks taking turns", nested, kPieces},
 };
 
@@ -76,22 +74,21 @@ Body in_pattern(Case& c, const Pattern& pattern, Call call, const Hints& hints) 
     throw CallFailed(fmt::format("of {} bytes no {} pieces can be made", c.bytes, kPieces));
   need_locks(c);  // of whoever reads and writes again what lies between the pieces
   char* const memory = c.memory(c.bytes);
-  const MPI_File file = open_scratch(c);
-  MPI_Info info = MPI_INFO_NULL;
-  must(MPI_Info_create(&info));
-  for (const auto& [key, value] : hints.values) must(MPI_Info_set(info, key, value));
-  MPI_Datatype type = pattern.type(c);
-  must(MPI_Type_commit(&type));
+  const MPI_File file = scratch_file(c);
+  const MPI_Info info = c.info();
+  c.alone("MPI_Info_set", [&] {
+    for (const auto& [key, value] : hints.values) must(MPI_Info_set(info, key, value));
+  });
+  const MPI_Datatype type = pattern.type(c);
   const MPI_Offset first = c.bytes / pattern.pieces * c.rank;
-  must(MPI_File_set_view(file, first, MPI_BYTE, type, "native", info));
-  must(MPI_Type_free(&type));
-  must(MPI_Info_free(&info));
+  c.together("MPI_File_set_view",
+             [&] { must(MPI_File_set_view(file, first, MPI_BYTE, type, "native", info)); });
   // So that there is something to read, and pages to write into.
   MPI_Status status;
-  must(MPI_File_write_at_all(file, 0, memory, c.count(), MPI_BYTE, &status));
+  c.together("MPI_File_write_at_all",
+             [&] { must(MPI_File_write_at_all(file, 0, memory, c.count(), MPI_BYTE, &status)); });
   must_be_whole(&status, c.count());
-  return {.call = [=, &c] { must(call(file, 0, memory, c.count())); },
-          .end = [=] { close_scratch(file); }};
+  return {.call = [=, &c] { must(call(file, 0, memory, c.count())); }};
 }
 
 Measurement entry(std::string name, std::string function, std::string timed) {
@@ -125,15 +122,17 @@ Measurement external32(const char* name, const char* function, Call call) {
   Measurement one = entry(name, function, std::string(function) + " of ints in external32");
   one.make = [call](Case& c) {
     char* const memory = c.memory(c.bytes);
-    const MPI_File file = open_scratch(c);
+    const MPI_File file = scratch_file(c);
     const int ints = std::max(1, int(c.bytes / int64_t(sizeof(int))));
-    must(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
+    c.together("MPI_File_set_view", [&] {
+      must(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
+    });
     const MPI_Offset first = MPI_Offset(ints) * c.rank;
     MPI_Status status;
-    must(MPI_File_write_at(file, first, memory, ints, MPI_INT, &status));
+    c.alone("MPI_File_write_at",
+            [&] { must(MPI_File_write_at(file, first, memory, ints, MPI_INT, &status)); });
     must_be_whole(&status, ints * int(sizeof(int)));
-    return Body{.call = [=] { must(call(file, first, memory, ints)); },
-                .end = [=] { close_scratch(file); }};
+    return Body{.call = [=] { must(call(file, first, memory, ints)); }};
   };
   return one;
 }

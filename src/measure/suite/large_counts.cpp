@@ -62,14 +62,14 @@ Body allreduce(Case& c) {
 template <auto call>
 Body file_access(Case& c) {
   char* const memory = c.memory(c.bytes);
-  const MPI_File file = open_scratch(c);
+  const MPI_File file = scratch_file(c);
   const MPI_Offset offset = c.rank * c.bytes;
   MPI_Status status;
-  must(MPI_File_write_at_c(file, offset, memory, c.bytes, MPI_BYTE, &status));
+  c.alone("MPI_File_write_at_c",
+          [&] { must(MPI_File_write_at_c(file, offset, memory, c.bytes, MPI_BYTE, &status)); });
   must_be_whole(&status, c.bytes);
   return {
-      .call = [=, &c] { must(call(file, offset, memory, c.bytes, MPI_BYTE, MPI_STATUS_IGNORE)); },
-      .end = [=] { close_scratch(file); }};
+      .call = [=, &c] { must(call(file, offset, memory, c.bytes, MPI_BYTE, MPI_STATUS_IGNORE)); }};
 }
 
 }  // namespace

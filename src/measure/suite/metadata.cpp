@@ -35,8 +35,9 @@ Body creating(Case& c) {
 
 Body opening(Case& c) {
   const Files files(c);
-  files.create();
-  return {.call = [=] { files.open(); }, .end = [=] { files.remove(); }};
+  c.alone("MPI_File_open", [&] { files.create(); });
+  c.at_end([=] { files.remove(); });
+  return {.call = [=] { files.open(); }};
 }
 
 Body deleting(Case& c) {
@@ -46,15 +47,12 @@ Body deleting(Case& c) {
 
 // The job's one file, opened by each rank without the others.
 Body opening_one(Case& c) {
-  const MPI_File kept = open_scratch(c);
-  return {
-      .call =
-          [=, &c] {
-            MPI_File file = MPI_FILE_NULL;
-            must(MPI_File_open(MPI_COMM_SELF, c.file.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file));
-            must(MPI_File_close(&file));
-          },
-      .end = [=] { close_scratch(kept); }};
+  scratch_file(c);
+  return {.call = [&c] {
+    MPI_File file = MPI_FILE_NULL;
+    must(MPI_File_open(MPI_COMM_SELF, c.file.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    must(MPI_File_close(&file));
+  }};
 }
 
 Measurement entry(std::string name, std::vector<std::string> functions, std::string timed,

@@ -104,11 +104,11 @@ Arguments arguments_of(Case& c) {
     a.types[i] = MPI_BYTE;
   }
   const int periodic = 1;
-  must(MPI_Cart_create(c.comm, 1, &c.ranks, &periodic, 0, &a.ring));
+  a.ring = c.communicator("MPI_Cart_create", [&](MPI_Comm* ring) {
+    return MPI_Cart_create(c.comm, 1, &c.ranks, &periodic, 0, ring);
+  });
   return a;
 }
-
-void free_ring(Arguments a) { must(MPI_Comm_free(&a.ring)); }
 
 Measurement entry(std::string name, std::string function, std::string section, std::string timed,
                   std::function<Body(Case&)> make) {
@@ -128,36 +128,30 @@ void add(const Row& row, std::vector<Measurement>& all) {
   const std::string nonblocking = nonblocking_name(row.function);
   all.push_back(entry(row.name, blocking, "8.6", blocking, [call = row.blocking](Case& c) {
     const Arguments a = arguments_of(c);
-    return Body{.call = [=] { must(call(a)); }, .end = [=] { free_ring(a); }};
+    return Body{.call = [=] { must(call(a)); }};
   }));
   all.push_back(entry(std::string("i") + row.name, nonblocking, "8.7", nonblocking + ", Wait",
                       [call = row.nonblocking](Case& c) {
                         const Arguments a = arguments_of(c);
-                        return Body{.call =
-                                        [=] {
-                                          MPI_Request request = MPI_REQUEST_NULL;
-                                          must(call(a, &request));
-                                          must(MPI_Wait(&request, MPI_STATUS_IGNORE));
-                                        },
-                                    .end = [=] { free_ring(a); }};
+                        return Body{.call = [=] {
+                          MPI_Request request = MPI_REQUEST_NULL;
+                          must(call(a, &request));
+                          must(MPI_Wait(&request, MPI_STATUS_IGNORE));
+                        }};
                       }));
   if (row.persistent == nullptr) return;
   all.push_back(entry(std::string(row.name) + "-persistent", blocking + "_init", "8.8",
-                      "Start, Wait", [call = row.persistent](Case& c) {
+                      "Start, Wait",
+                      [call = row.persistent, name = "MPI_" + blocking + "_init"](Case& c) {
                         // The request holds on to these.
                         Arguments* const a = c.values<Arguments>(1, arguments_of(c));
                         MPI_Request* const request = c.requests(1);
-                        must(call(*a, request));
-                        return Body{.call =
-                                        [=] {
-                                          must(MPI_Start(request));
-                                          must(MPI_Wait(request, MPI_STATUS_IGNORE));
-                                        },
-                                    .end =
-                                        [=] {
-                                          must(MPI_Request_free(request));
-                                          free_ring(*a);
-                                        }};
+                        c.persistent_of_all(name.c_str(), request,
+                                            [&](MPI_Request* made) { return call(*a, made); });
+                        return Body{.call = [=] {
+                          must(MPI_Start(request));
+                          must(MPI_Wait(request, MPI_STATUS_IGNORE));
+                        }};
                       }));
 }
 

@@ -90,34 +90,27 @@ std::vector<Measurement> infos() {
                       "Info_set, Info_get_nkeys, Info_get_nthkey, Info_get_valuelen, Info_get, "
                       "Info_delete",
                       [](Case& c) {
-                        MPI_Info* const info = c.values<MPI_Info>(1);
-                        must(MPI_Info_create(info));
-                        return Body{
-                            .call =
-                                [=] {
-                                  char value[8], key[MPI_MAX_INFO_KEY];
-                                  int there = 0, number = 0;
-                                  must(MPI_Info_set(*info, "key", "value"));
-                                  must(MPI_Info_get_nkeys(*info, &number));
-                                  must(MPI_Info_get_nthkey(*info, 0, key));
-                                  must(MPI_Info_get_valuelen(*info, "key", &number, &there));
-                                  must(MPI_Info_get(*info, "key", 7, value, &there));
-                                  must(MPI_Info_delete(*info, "key"));
-                                },
-                            .end = [=] { must(MPI_Info_free(info)); }};
+                        const MPI_Info info = c.info();
+                        return Body{.call = [=] {
+                          char value[8], key[MPI_MAX_INFO_KEY];
+                          int there = 0, number = 0;
+                          must(MPI_Info_set(info, "key", "value"));
+                          must(MPI_Info_get_nkeys(info, &number));
+                          must(MPI_Info_get_nthkey(info, 0, key));
+                          must(MPI_Info_get_valuelen(info, "key", &number, &there));
+                          must(MPI_Info_get(info, "key", 7, value, &there));
+                          must(MPI_Info_delete(info, "key"));
+                        }};
                       }));
   all.push_back(
       entry("info-dup", {"MPI_Info_dup"}, "10", "Info_dup of one key, Info_free", [](Case& c) {
-        MPI_Info* const info = c.values<MPI_Info>(1);
-        must(MPI_Info_create(info));
-        must(MPI_Info_set(*info, "key", "value"));
-        return Body{.call =
-                        [=] {
-                          MPI_Info copy = MPI_INFO_NULL;
-                          must(MPI_Info_dup(*info, &copy));
-                          must(MPI_Info_free(&copy));
-                        },
-                    .end = [=] { must(MPI_Info_free(info)); }};
+        const MPI_Info info = c.info();
+        c.alone("MPI_Info_set", [&] { must(MPI_Info_set(info, "key", "value")); });
+        return Body{.call = [=] {
+          MPI_Info copy = MPI_INFO_NULL;
+          must(MPI_Info_dup(info, &copy));
+          must(MPI_Info_free(&copy));
+        }};
       }));
   return all;
 }
@@ -131,21 +124,18 @@ std::vector<Measurement> attributes() {
                                                     &key, nullptr));
                         must(MPI_Comm_free_keyval(&key));
                       }));
-  all.push_back(entry(
-      "attribute-set-get", {"MPI_Comm_set_attr", "MPI_Comm_get_attr", "MPI_Comm_delete_attr"},
-      "7.7", "Comm_set_attr, Comm_get_attr, Comm_delete_attr", [](Case& c) {
-        int* const key = c.values<int>(1);
-        must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, key, nullptr));
-        return Body{.call =
-                        [=, &c] {
+  all.push_back(entry("attribute-set-get",
+                      {"MPI_Comm_set_attr", "MPI_Comm_get_attr", "MPI_Comm_delete_attr"}, "7.7",
+                      "Comm_set_attr, Comm_get_attr, Comm_delete_attr", [](Case& c) {
+                        const int key = c.keyval();
+                        return Body{.call = [=, &c] {
                           void* value = nullptr;
                           int there = 0;
-                          must(MPI_Comm_set_attr(c.comm, *key, key));
-                          must(MPI_Comm_get_attr(c.comm, *key, &value, &there));
-                          must(MPI_Comm_delete_attr(c.comm, *key));
-                        },
-                    .end = [=] { must(MPI_Comm_free_keyval(key)); }};
-      }));
+                          must(MPI_Comm_set_attr(c.comm, key, &c));
+                          must(MPI_Comm_get_attr(c.comm, key, &value, &there));
+                          must(MPI_Comm_delete_attr(c.comm, key));
+                        }};
+                      }));
   return all;
 }
 

@@ -88,19 +88,15 @@ Arguments arguments_of(Case& c) {
   a.bytes = int(bytes);
   a.longs = int(bytes / 8);
   void* memory = nullptr;
-  must(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, c.comm, &memory, &a.window));
-  must(MPI_Win_set_errhandler(a.window, MPI_ERRORS_RETURN));
-  MPI_Group all = MPI_GROUP_NULL;
+  a.window = c.window("MPI_Win_allocate", [&](MPI_Win* window) {
+    return MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, c.comm, &memory, window);
+  });
   const int peer = c.peer();
-  must(MPI_Comm_group(c.comm, &all));
-  must(MPI_Group_incl(all, 1, &peer, &a.other));
-  must(MPI_Group_free(&all));
+  const MPI_Group all =
+      c.group("MPI_Comm_group", [&](MPI_Group* group) { return MPI_Comm_group(c.comm, group); });
+  a.other =
+      c.group("MPI_Group_incl", [&](MPI_Group* one) { return MPI_Group_incl(all, 1, &peer, one); });
   return a;
-}
-
-void free_arguments(Arguments a) {
-  must(MPI_Group_free(&a.other));
-  must(MPI_Win_free(&a.window));
 }
 
 using Issue = int (*)(A);
@@ -108,44 +104,36 @@ using Issue = int (*)(A);
 Body under_fence(Case& c, Issue issue) {
   const Arguments a = arguments_of(c);
   const bool origin = c.rank == 0;
-  must(MPI_Win_fence(0, a.window));
-  return {.call =
-              [=] {
-                if (origin) must(issue(a));
-                must(MPI_Win_fence(0, a.window));
-              },
-          .end = [=] { free_arguments(a); }};
+  c.together("MPI_Win_fence", [&] { must(MPI_Win_fence(0, a.window)); });
+  return {.call = [=] {
+    if (origin) must(issue(a));
+    must(MPI_Win_fence(0, a.window));
+  }};
 }
 
 Body under_pscw(Case& c, Issue issue) {
   const Arguments a = arguments_of(c);
   if (c.rank != 0)
-    return {.call =
-                [=] {
-                  must(MPI_Win_post(a.other, 0, a.window));
-                  must(MPI_Win_wait(a.window));
-                },
-            .end = [=] { free_arguments(a); }};
-  return {.call =
-              [=] {
-                must(MPI_Win_start(a.other, 0, a.window));
-                must(issue(a));
-                must(MPI_Win_complete(a.window));
-              },
-          .end = [=] { free_arguments(a); }};
+    return {.call = [=] {
+      must(MPI_Win_post(a.other, 0, a.window));
+      must(MPI_Win_wait(a.window));
+    }};
+  return {.call = [=] {
+    must(MPI_Win_start(a.other, 0, a.window));
+    must(issue(a));
+    must(MPI_Win_complete(a.window));
+  }};
 }
 
 Body under_lock(Case& c, Issue issue) {
   const Arguments a = arguments_of(c);
   const bool origin = c.rank == 0;
-  return {.call =
-              [=] {
-                if (!origin) return;
-                must(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, a.window));
-                must(issue(a));
-                must(MPI_Win_unlock(1, a.window));
-              },
-          .end = [=] { free_arguments(a); }};
+  return {.call = [=] {
+    if (!origin) return;
+    must(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, a.window));
+    must(issue(a));
+    must(MPI_Win_unlock(1, a.window));
+  }};
 }
 
 // Within an epoch of all ranks, which lasts as long as the point is measured.
@@ -153,16 +141,10 @@ template <class Call>
 Body within_lock_all(Case& c, Call call) {
   const Arguments a = arguments_of(c);
   const bool origin = c.rank == 0;
-  must(MPI_Win_lock_all(0, a.window));
-  return {.call =
-              [=] {
-                if (origin) call(a);
-              },
-          .end =
-              [=] {
-                must(MPI_Win_unlock_all(a.window));
-                free_arguments(a);
-              }};
+  c.lock_all(a.window);
+  return {.call = [=] {
+    if (origin) call(a);
+  }};
 }
 
 Body under_flush(Case& c, Issue issue) {

@@ -1,6 +1,7 @@
 // An exchange in each of haichi's issue orders (paper 000, section 3) with a bound on the messages
 // that a rank has outstanding: with few of them the order decides which links are idle.
 #include <algorithm>
+#include <optional>
 
 #include "measure/run/case.h"
 #include "measure/suite/groups.h"
@@ -12,10 +13,11 @@ namespace {
 
 constexpr int kTag = 6;
 
-std::vector<int> peers_in(plan::IssueOrder order, const Case& c) {
-  const auto placement = mpi::discover(c.comm);
-  if (!placement) throw CallFailed(placement.error().text);
-  const plan::PeerOrder all(*placement, order, c.rank);
+std::vector<int> peers_in(plan::IssueOrder order, Case& c) {
+  std::optional<Result<placement::Placement>> placement;
+  c.together("placement", [&] { placement = mpi::discover(c.comm); });
+  if (!*placement) throw CallFailed(placement->error().text);
+  const plan::PeerOrder all(**placement, order, c.rank);
   std::vector<int> peers;
   for (int k = 0; k < all.size(); ++k)
     if (all.peer(k) != c.rank) peers.push_back(all.peer(k));

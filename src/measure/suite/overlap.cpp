@@ -28,7 +28,6 @@ constexpr double kNano = 1e-9;
 struct Operation {
   std::function<void(MPI_Request*)> issue;
   int requests = 1;
-  std::function<void()> end = {};
 };
 
 struct Row {
@@ -44,13 +43,12 @@ constexpr Sizes kExchanged{4 << 10, 256 << 10}, kAccessed{64 << 10, 1 << 20};
 
 template <auto call>
 Operation file_access(Case& c) {
-  const MPI_File file = open_scratch(c);
+  const MPI_File file = scratch_file(c);
   const MPI_Offset offset = c.rank * c.bytes;
   char* const memory = c.memory(c.bytes);
   const int count = c.count();
-  fill(file, offset, memory, count);
-  return {.issue = [=](MPI_Request* r) { must(call(file, offset, memory, count, MPI_BYTE, r)); },
-          .end = [=] { close_scratch(file); }};
+  fill(c, file, offset, memory, count);
+  return {.issue = [=](MPI_Request* r) { must(call(file, offset, memory, count, MPI_BYTE, r)); }};
 }
 
 Operation ring(Case& c) {
@@ -142,7 +140,7 @@ std::vector<Row> rows() {
   };
 }
 
-// What the operation takes alone, on the slowest rank: the median of a few.
+// What the operation takes alone, on the slowest rank: the median of a few. All ranks' calls.
 double alone_seconds(const Case& c, const Operation& operation, MPI_Request* requests) {
   std::vector<double> seconds;
   for (int i = 0; i < kTrials; ++i) {
@@ -159,22 +157,22 @@ double alone_seconds(const Case& c, const Operation& operation, MPI_Request* req
 }
 
 // `slices`: Testall between so many parts of the computation; 1 looks at nothing until the end.
-Body computing(Case& c, const Operation& operation, double share, int slices) {
+Body computing(Case& c, const Operation& operation, const char* function, double share,
+               int slices) {
   MPI_Request* const requests = c.requests(operation.requests);
-  const double seconds = share * alone_seconds(c, operation, requests);
+  double seconds = 0;
+  c.together(function, [&] { seconds = share * alone_seconds(c, operation, requests); });
   const int64_t rounds = std::max<int64_t>(1, rounds_of(seconds) / slices);
   const int count = operation.requests;
-  return {.call =
-              [=, issue = operation.issue] {
-                issue(requests);
-                for (int i = 0; i < slices; ++i) {
-                  int done = 0;
-                  if (i > 0) must(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
-                  compute(rounds);
-                }
-                must(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
-              },
-          .end = operation.end};
+  return {.call = [=, issue = operation.issue] {
+    issue(requests);
+    for (int i = 0; i < slices; ++i) {
+      int done = 0;
+      if (i > 0) must(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
+      compute(rounds);
+    }
+    must(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
+  }};
 }
 
 struct Length {
@@ -200,8 +198,11 @@ Measurement entry(const Row& row, const Length& length) {
                                 "share ({:g} x {} - sample) / ({:g} x {})",
                                 1 + length.share, alone, std::min(1.0, length.share), alone),
           .buffers = "those of " + alone + "; the computation uses none",
-          .make = [make = row.make,
-                   length](Case& c) { return computing(c, make(c), length.share, length.slices); },
+          .make =
+              [row, length](Case& c) {
+                return computing(c, row.make(c), row.functions.front().c_str(), length.share,
+                                 length.slices);
+              },
           .sizes = row.sizes,
           .least_ranks = 2};
 }
@@ -229,26 +230,22 @@ const Passive kPassive[] = {
      }}};
 
 Body on_busy_target(Case& c, const Passive& row) {
-  MPI_Win* const window = c.values<MPI_Win>(1);
   void* part = nullptr;
-  must(MPI_Win_allocate(c.bytes, 1, MPI_INFO_NULL, c.comm, &part, window));
-  must(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
-  must(MPI_Win_lock_all(0, *window));
+  const MPI_Win window = c.window("MPI_Win_allocate", [&](MPI_Win* made) {
+    return MPI_Win_allocate(c.bytes, 1, MPI_INFO_NULL, c.comm, &part, made);
+  });
+  c.lock_all(window);
   char* const memory = c.memory(c.bytes);
   const int64_t rounds = rounds_of(kBusySeconds);
   Body body;
   if (c.rank == 0)
     body.call = [=, &c, issue = row.issue] {
-      must(issue(memory, *window, c.count()));
-      must(MPI_Win_flush(1, *window));
+      must(issue(memory, window, c.count()));
+      must(MPI_Win_flush(1, window));
     };
   else
     body.call = [=] { compute(rounds); };
   body.after = [] {};  // one call a sample: the target's is of a fixed length
-  body.end = [=] {
-    must(MPI_Win_unlock_all(*window));
-    must(MPI_Win_free(window));
-  };
   return body;
 }
 

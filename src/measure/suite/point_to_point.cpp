@@ -69,16 +69,16 @@ Body blocking(Case& c, SendCall call) {
       receiver(c));
 }
 
-// The memory that buffered sends are kept in, and a body that gives it back.
-Body with_send_buffer(Case& c, Body body) {
+// The memory that buffered sends are kept in.
+void attach_send_buffer(Case& c) {
   const int64_t size = 4 * (c.bytes + MPI_BSEND_OVERHEAD);
-  must(MPI_Buffer_attach(c.memory(size), int(size)));
-  body.end = [] {
-    void* memory = nullptr;
+  char* const memory = c.memory(size);
+  c.alone("MPI_Buffer_attach", [&] { must(MPI_Buffer_attach(memory, int(size))); });
+  c.at_end([] {
+    void* back = nullptr;
     int bytes = 0;
-    must(MPI_Buffer_detach(&memory, &bytes));
-  };
-  return body;
+    must(MPI_Buffer_detach(&back, &bytes));
+  });
 }
 
 Body nonblocking(Case& c, IsendCall call) {
@@ -93,6 +93,11 @@ Body nonblocking(Case& c, IsendCall call) {
         must(MPI_Irecv(in, c.count(), MPI_BYTE, c.peer(), kTag, c.comm, request));
         must(MPI_Wait(request, MPI_STATUS_IGNORE));
       });
+}
+
+// None goes on before the other has posted its receive.
+void meet(Case& c) {
+  c.together("MPI_Barrier", [&] { must(MPI_Barrier(c.comm)); });
 }
 
 // Each rank posts its next receive before it sends, so that a ready send finds one on the other
@@ -112,44 +117,41 @@ Body ready(Case& c, Send send) {
       send(out);
       must(MPI_Wait(posted, MPI_STATUS_IGNORE));
     };
-    must(MPI_Barrier(c.comm));
+    meet(c);
     return body;
   }
-  post();
-  must(MPI_Barrier(c.comm));
+  c.withdraw_at_end(posted, 1);
+  c.alone("MPI_Irecv", post);
+  meet(c);
   body.call = [=] {
     must(MPI_Wait(posted, MPI_STATUS_IGNORE));
     post();
     send(out);
-  };
-  body.end = [=] {
-    must(MPI_Cancel(posted));
-    must(MPI_Wait(posted, MPI_STATUS_IGNORE));
   };
   return body;
 }
 
 using InitCall = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-Body persistent(Case& c, InitCall call) {
+Body persistent(Case& c, const char* function, InitCall call) {
   MPI_Request* const requests = c.requests(2);
-  must(call(c.memory(c.bytes), c.count(), MPI_BYTE, c.peer(), kTag, c.comm, &requests[0]));
-  must(MPI_Recv_init(c.memory(c.bytes), c.count(), MPI_BYTE, c.peer(), kTag, c.comm, &requests[1]));
+  char* const out = c.memory(c.bytes);
+  char* const in = c.memory(c.bytes);
+  c.persistent(function, &requests[0], [&](MPI_Request* made) {
+    return call(out, c.count(), MPI_BYTE, c.peer(), kTag, c.comm, made);
+  });
+  c.persistent("MPI_Recv_init", &requests[1], [&](MPI_Request* made) {
+    return MPI_Recv_init(in, c.count(), MPI_BYTE, c.peer(), kTag, c.comm, made);
+  });
   const auto carry_out = [](MPI_Request* request) {
     must(MPI_Start(request));
     must(MPI_Wait(request, MPI_STATUS_IGNORE));
   };
   const int sends_first = c.rank == 0 ? 0 : 1;
-  return {.call =
-              [=] {
-                carry_out(&requests[sends_first]);
-                carry_out(&requests[1 - sends_first]);
-              },
-          .end =
-              [=] {
-                must(MPI_Request_free(&requests[0]));
-                must(MPI_Request_free(&requests[1]));
-              }};
+  return {.call = [=] {
+    carry_out(&requests[sends_first]);
+    carry_out(&requests[1 - sends_first]);
+  }};
 }
 
 std::vector<Measurement> ping_pongs() {
@@ -160,9 +162,11 @@ std::vector<Measurement> ping_pongs() {
   all.push_back(ping_pong_entry("ping-pong-ssend", {"MPI_Ssend"}, "3.4",
                                 "Ssend, Recv; the other Recv, Ssend",
                                 [](Case& c) { return blocking(c, MPI_Ssend); }));
-  all.push_back(
-      ping_pong_entry("ping-pong-bsend", {"MPI_Bsend"}, "3.4", "Bsend, Recv; the other Recv, Bsend",
-                      [](Case& c) { return with_send_buffer(c, blocking(c, MPI_Bsend)); }));
+  all.push_back(ping_pong_entry("ping-pong-bsend", {"MPI_Bsend"}, "3.4",
+                                "Bsend, Recv; the other Recv, Bsend", [](Case& c) {
+                                  attach_send_buffer(c);
+                                  return blocking(c, MPI_Bsend);
+                                }));
   all.push_back(
       ping_pong_entry("ping-pong-rsend", {"MPI_Rsend"}, "3.4",
                       "Irecv, Rsend, Wait; the other Wait, Irecv, Rsend", [](Case& c) {
@@ -178,7 +182,8 @@ std::vector<Measurement> ping_pongs() {
                                 [](Case& c) { return nonblocking(c, MPI_Issend); }));
   all.push_back(ping_pong_entry("ping-pong-ibsend", {"MPI_Ibsend"}, "3.7",
                                 "Ibsend, Wait, Irecv, Wait; the other receives first", [](Case& c) {
-                                  return with_send_buffer(c, nonblocking(c, MPI_Ibsend));
+                                  attach_send_buffer(c);
+                                  return nonblocking(c, MPI_Ibsend);
                                 }));
   all.push_back(ping_pong_entry(
       "ping-pong-irsend", {"MPI_Irsend"}, "3.7",
@@ -196,39 +201,29 @@ std::vector<Measurement> persistent_ping_pongs() {
   const char* const timed =
       "Start, Wait of the send, Start, Wait of the receive; the other receives first";
   std::vector<Measurement> all;
-  all.push_back(ping_pong_entry("ping-pong-persistent",
-                                {"MPI_Send_init", "MPI_Recv_init", "MPI_Start"}, "3.9", timed,
-                                [](Case& c) { return persistent(c, MPI_Send_init); }));
-  all.push_back(ping_pong_entry("ping-pong-persistent-ssend", {"MPI_Ssend_init"}, "3.9", timed,
-                                [](Case& c) { return persistent(c, MPI_Ssend_init); }));
+  all.push_back(ping_pong_entry(
+      "ping-pong-persistent", {"MPI_Send_init", "MPI_Recv_init", "MPI_Start"}, "3.9", timed,
+      [](Case& c) { return persistent(c, "MPI_Send_init", MPI_Send_init); }));
+  all.push_back(
+      ping_pong_entry("ping-pong-persistent-ssend", {"MPI_Ssend_init"}, "3.9", timed,
+                      [](Case& c) { return persistent(c, "MPI_Ssend_init", MPI_Ssend_init); }));
   all.push_back(
       ping_pong_entry("ping-pong-persistent-bsend", {"MPI_Bsend_init"}, "3.9", timed, [](Case& c) {
-        Body body = persistent(c, MPI_Bsend_init);
-        const auto free_requests = body.end;
-        body = with_send_buffer(c, std::move(body));
-        const auto detach = body.end;
-        body.end = [=] {
-          free_requests();
-          detach();
-        };
-        return body;
+        attach_send_buffer(c);
+        return persistent(c, "MPI_Bsend_init", MPI_Bsend_init);
       }));
   all.push_back(ping_pong_entry(
       "ping-pong-persistent-rsend", {"MPI_Rsend_init"}, "3.9",
       "Irecv, Start of the send, Wait, Wait; the other Wait, Irecv, Start, Wait", [](Case& c) {
         MPI_Request* const request = c.requests(1);
-        must(MPI_Rsend_init(c.memory(c.bytes), c.count(), MPI_BYTE, c.peer(), kTag, c.comm,
-                            request));
-        Body body = ready(c, [request](char*) {
+        char* const out = c.memory(c.bytes);
+        c.persistent("MPI_Rsend_init", request, [&](MPI_Request* made) {
+          return MPI_Rsend_init(out, c.count(), MPI_BYTE, c.peer(), kTag, c.comm, made);
+        });
+        return ready(c, [request](char*) {
           must(MPI_Start(request));
           must(MPI_Wait(request, MPI_STATUS_IGNORE));
         });
-        const auto cancel = body.end;
-        body.end = [=] {
-          if (cancel) cancel();
-          must(MPI_Request_free(request));
-        };
-        return body;
       }));
   return all;
 }
@@ -416,11 +411,15 @@ Measurement partitioned() {
         char* const memory = c.memory(kPartitions * int64_t(each));
         MPI_Request* const request = c.requests(1);
         if (c.rank == 0)
-          must(MPI_Psend_init(memory, kPartitions, each, MPI_BYTE, 1, kTag, c.comm, MPI_INFO_NULL,
-                              request));
+          c.persistent("MPI_Psend_init", request, [&](MPI_Request* made) {
+            return MPI_Psend_init(memory, kPartitions, each, MPI_BYTE, 1, kTag, c.comm,
+                                  MPI_INFO_NULL, made);
+          });
         else
-          must(MPI_Precv_init(memory, kPartitions, each, MPI_BYTE, 0, kTag, c.comm, MPI_INFO_NULL,
-                              request));
+          c.persistent("MPI_Precv_init", request, [&](MPI_Request* made) {
+            return MPI_Precv_init(memory, kPartitions, each, MPI_BYTE, 0, kTag, c.comm,
+                                  MPI_INFO_NULL, made);
+          });
         Body body;
         body.call = [=, &c] {
           must(MPI_Start(request));
@@ -436,7 +435,6 @@ Measurement partitioned() {
             for (int there = 0; there == 0;) must(MPI_Parrived(*request, i, &there));
           must(MPI_Wait(request, MPI_STATUS_IGNORE));
         };
-        body.end = [=] { must(MPI_Request_free(request)); };
         return body;
       });
   entry.timed =

@@ -15,14 +15,6 @@ constexpr int kTag = 1;
 constexpr int kPingPong = 2;  // ranks of it; the others are those that send nothing
 constexpr int kLengths[] = {0, 16, 64, 256, 1024};
 
-void withdraw(MPI_Request* requests, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL) continue;
-    must(MPI_Cancel(&requests[i]));
-    must(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
-  }
-}
-
 // The receive that is meant is posted behind the others, and before its message can come: the other
 // rank answers what is sent after that.
 Body behind(Case& c, int others) {
@@ -31,14 +23,17 @@ Body behind(Case& c, int others) {
   MPI_Request* const meant = requests + others;
   char* const in = c.memory(1);
   char* const out = c.memory(1);
-  for (int i = 0; i < others; ++i) {
-    const int from = kPingPong + i % (c.ranks - kPingPong);
-    must(MPI_Irecv(nullptr, 0, MPI_BYTE, from, kTag, c.comm, &requests[i]));
-  }
+  c.withdraw_at_end(requests, others + 1);
+  c.alone("MPI_Irecv", [&] {
+    for (int i = 0; i < others; ++i) {
+      const int from = kPingPong + i % (c.ranks - kPingPong);
+      must(MPI_Irecv(nullptr, 0, MPI_BYTE, from, kTag, c.comm, &requests[i]));
+    }
+  });
   const auto post = [=, &c] { must(MPI_Irecv(in, 1, MPI_BYTE, c.peer(), kTag, c.comm, meant)); };
   const auto send = [=, &c] { must(MPI_Send(out, 1, MPI_BYTE, c.peer(), kTag, c.comm)); };
   const auto wait = [=] { must(MPI_Wait(meant, MPI_STATUS_IGNORE)); };
-  Body body{.end = [=] { withdraw(requests, others + 1); }};
+  Body body;
   if (c.rank == 0) {
     body.call = [=] {
       post();
@@ -47,7 +42,7 @@ Body behind(Case& c, int others) {
     };
     return body;
   }
-  post();
+  c.alone("MPI_Irecv", post);
   body.call = [=] {
     wait();
     post();

@@ -8,6 +8,16 @@
 
 namespace haichi::measure {
 
+int open_scratch(const Case& c, MPI_Comm comm, MPI_File* file) {
+  return MPI_File_open(comm, c.file.c_str(),
+                       MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                       file);
+}
+
+MPI_File scratch_file(Case& c) {
+  return c.opened("MPI_File_open", [&](MPI_File* file) { return open_scratch(c, c.comm, file); });
+}
+
 void must_be_whole(MPI_Status* status, int64_t bytes) {
   MPI_Count written = 0;
   must(MPI_Get_elements_x(status, MPI_BYTE, &written));
@@ -16,9 +26,10 @@ void must_be_whole(MPI_Status* status, int64_t bytes) {
                                written == MPI_UNDEFINED ? 0 : written));
 }
 
-void fill(MPI_File file, MPI_Offset offset, const char* memory, int bytes) {
+void fill(const Case& c, MPI_File file, MPI_Offset offset, const char* memory, int bytes) {
   MPI_Status status;
-  must(MPI_File_write_at(file, offset, memory, bytes, MPI_BYTE, &status));
+  c.alone("MPI_File_write_at",
+          [&] { must(MPI_File_write_at(file, offset, memory, bytes, MPI_BYTE, &status)); });
   must_be_whole(&status, bytes);
 }
 

@@ -37,13 +37,10 @@ const Row kRows[] = {
 Body in_half(Case& c, const Row& row) {
   const int64_t bytes = c.ranks * std::max<int64_t>(c.bytes, 8);
   Half half{MPI_COMM_NULL, c.memory(bytes), c.memory(bytes), c.count()};
-  must(MPI_Comm_split(c.comm, c.rank % 2, c.rank, &half.comm));
-  return {.call = [=, call = row.call] { must(call(half)); },
-          .end =
-              [=] {
-                MPI_Comm freed = half.comm;
-                must(MPI_Comm_free(&freed));
-              }};
+  half.comm = c.communicator("MPI_Comm_split", [&](MPI_Comm* made) {
+    return MPI_Comm_split(c.comm, c.rank % 2, c.rank, made);
+  });
+  return {.call = [=, call = row.call] { must(call(half)); }};
 }
 
 }  // namespace

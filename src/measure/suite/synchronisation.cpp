@@ -9,14 +9,11 @@ namespace {
 constexpr int64_t kWindowBytes = 4096;
 
 MPI_Win window_of(Case& c) {
-  MPI_Win window = MPI_WIN_NULL;
   void* memory = nullptr;
-  must(MPI_Win_allocate(kWindowBytes, 1, MPI_INFO_NULL, c.comm, &memory, &window));
-  must(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));
-  return window;
+  return c.window("MPI_Win_allocate", [&](MPI_Win* window) {
+    return MPI_Win_allocate(kWindowBytes, 1, MPI_INFO_NULL, c.comm, &memory, window);
+  });
 }
-
-void free_window(MPI_Win window) { must(MPI_Win_free(&window)); }
 
 Measurement entry(std::string name, std::vector<std::string> functions, std::string timed,
                   std::function<Body(Case&)> make) {
@@ -35,41 +32,30 @@ Measurement fence(const char* name, int assertion, const char* words) {
   return entry(std::string("fence") + name, {"MPI_Win_fence"},
                std::string("Win_fence with assertion ") + words, [assertion](Case& c) {
                  const MPI_Win window = window_of(c);
-                 return Body{.call = [=] { must(MPI_Win_fence(assertion, window)); },
-                             .end = [=] { free_window(window); }};
+                 return Body{.call = [=] { must(MPI_Win_fence(assertion, window)); }};
                });
 }
 
 // The group of the one rank `distance` behind this one in a ring.
-MPI_Group neighbour(const Case& c, int distance) {
-  MPI_Group all, one;
+MPI_Group neighbour(Case& c, MPI_Group all, int distance) {
   const int rank = (c.rank + distance + c.ranks) % c.ranks;
-  must(MPI_Comm_group(c.comm, &all));
-  must(MPI_Group_incl(all, 1, &rank, &one));
-  must(MPI_Group_free(&all));
-  return one;
+  return c.group("MPI_Group_incl",
+                 [&](MPI_Group* one) { return MPI_Group_incl(all, 1, &rank, one); });
 }
 
 // Each rank is the origin of the next one's window and the target of the one before.
 Body ring(Case& c, bool tests) {
   const MPI_Win window = window_of(c);
-  MPI_Group* const groups = c.values<MPI_Group>(2);
-  groups[0] = neighbour(c, -1);
-  groups[1] = neighbour(c, 1);
-  return {.call =
-              [=] {
-                must(MPI_Win_post(groups[0], 0, window));
-                must(MPI_Win_start(groups[1], 0, window));
-                must(MPI_Win_complete(window));
-                if (!tests) must(MPI_Win_wait(window));
-                for (int done = tests ? 0 : 1; done == 0;) must(MPI_Win_test(window, &done));
-              },
-          .end =
-              [=] {
-                must(MPI_Group_free(&groups[0]));
-                must(MPI_Group_free(&groups[1]));
-                free_window(window);
-              }};
+  const MPI_Group all =
+      c.group("MPI_Comm_group", [&](MPI_Group* group) { return MPI_Comm_group(c.comm, group); });
+  const MPI_Group before = neighbour(c, all, -1), behind = neighbour(c, all, 1);
+  return {.call = [=] {
+    must(MPI_Win_post(before, 0, window));
+    must(MPI_Win_start(behind, 0, window));
+    must(MPI_Win_complete(window));
+    if (!tests) must(MPI_Win_wait(window));
+    for (int done = tests ? 0 : 1; done == 0;) must(MPI_Win_test(window, &done));
+  }};
 }
 
 // Lock and unlock of one rank's window by the first rank of a pair.
@@ -79,13 +65,11 @@ Measurement lock(const char* name, int type) {
             std::string("Win_lock (") + name + "), Win_unlock of the other rank", [type](Case& c) {
               const MPI_Win window = window_of(c);
               const bool origin = c.rank == 0;
-              return Body{.call =
-                              [=] {
-                                if (!origin) return;
-                                must(MPI_Win_lock(type, 1, 0, window));
-                                must(MPI_Win_unlock(1, window));
-                              },
-                          .end = [=] { free_window(window); }};
+              return Body{.call = [=] {
+                if (!origin) return;
+                must(MPI_Win_lock(type, 1, 0, window));
+                must(MPI_Win_unlock(1, window));
+              }};
             });
   one.sample = "the calls on the first rank of a pair, while the other is in a barrier";
   one.who = Who::pair;
@@ -103,13 +87,8 @@ Measurement within_lock_all(const char* name, const char* function,
   return entry(name, {function}, std::string(function + 4) + " within Win_lock_all",
                [call = std::move(call)](Case& c) {
                  const MPI_Win window = window_of(c);
-                 must(MPI_Win_lock_all(0, window));
-                 return Body{.call = [&c, call, window] { must(call(c, window)); },
-                             .end =
-                                 [=] {
-                                   must(MPI_Win_unlock_all(window));
-                                   free_window(window);
-                                 }};
+                 c.lock_all(window);
+                 return Body{.call = [&c, call, window] { must(call(c, window)); }};
                });
 }
 
@@ -153,12 +132,10 @@ std::vector<Measurement> synchronisation() {
   all.push_back(entry("lock-all", {"MPI_Win_lock_all", "MPI_Win_unlock_all"},
                       "Win_lock_all, Win_unlock_all on all ranks", [](Case& c) {
                         const MPI_Win window = window_of(c);
-                        return Body{.call =
-                                        [=] {
-                                          must(MPI_Win_lock_all(0, window));
-                                          must(MPI_Win_unlock_all(window));
-                                        },
-                                    .end = [=] { free_window(window); }};
+                        return Body{.call = [=] {
+                          must(MPI_Win_lock_all(0, window));
+                          must(MPI_Win_unlock_all(window));
+                        }};
                       }));
   return all;
 }

@@ -49,6 +49,12 @@ Measurement entry(std::string name, std::string function, std::string timed, boo
           .sizes = sized ? kWindowSizes : kNone};
 }
 
+MPI_Comm ranks_of_node(Case& c) {
+  return c.communicator("MPI_Comm_split_type", [&](MPI_Comm* node) {
+    return MPI_Comm_split_type(c.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, node);
+  });
+}
+
 void add(const Kind& kind, std::vector<Measurement>& all) {
   Measurement make = entry(kind.name, kind.function, kind.function + 4, kind.sized);
   make.timed += "; Win_free is not timed";
@@ -58,14 +64,12 @@ void add(const Kind& kind, std::vector<Measurement>& all) {
   // The two differ in what of the window's life is timed.
   const auto body = [create = kind.make](Case& c, bool frees) {
     MPI_Win* const window = c.values<MPI_Win>(1);
-    MPI_Comm* const node = c.values<MPI_Comm>(1);
     char* const memory = c.memory(c.bytes);
-    must(MPI_Comm_split_type(c.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, node));
-    const std::function<void()> made = [=, &c] { must(create(c, memory, *node, window)); };
+    const MPI_Comm node = ranks_of_node(c);
+    const std::function<void()> made = [=, &c] { must(create(c, memory, node, window)); };
     const std::function<void()> freed = [=] { must(MPI_Win_free(window)); };
-    const std::function<void()> end = [=] { must(MPI_Comm_free(node)); };
-    if (frees) return Body{.call = freed, .before = made, .end = end};
-    return Body{.call = made, .after = freed, .end = end};
+    if (frees) return Body{.call = freed, .before = made};
+    return Body{.call = made, .after = freed};
   };
   make.make = [body](Case& c) { return body(c, false); };
   free.make = [body](Case& c) { return body(c, true); };
@@ -82,15 +86,13 @@ Measurement attach(bool detaches) {
   one.buffers = "the same memory each time, at a dynamic window";
   one.start = Start::back_to_back;
   one.make = [detaches](Case& c) {
-    MPI_Win* const window = c.values<MPI_Win>(1);
     char* const memory = c.memory(c.bytes);
-    must(MPI_Win_create_dynamic(MPI_INFO_NULL, c.comm, window));
-    must(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
-    const std::function<void()> on = [=, &c] { must(MPI_Win_attach(*window, memory, c.bytes)); };
-    const std::function<void()> off = [=] { must(MPI_Win_detach(*window, memory)); };
-    const std::function<void()> end = [=] { must(MPI_Win_free(window)); };
-    return detaches ? Body{.call = off, .before = on, .end = end}
-                    : Body{.call = on, .after = off, .end = end};
+    const MPI_Win window = c.window("MPI_Win_create_dynamic", [&](MPI_Win* made) {
+      return MPI_Win_create_dynamic(MPI_INFO_NULL, c.comm, made);
+    });
+    const std::function<void()> on = [=, &c] { must(MPI_Win_attach(window, memory, c.bytes)); };
+    const std::function<void()> off = [=] { must(MPI_Win_detach(window, memory)); };
+    return detaches ? Body{.call = off, .before = on} : Body{.call = on, .after = off};
   };
   return one;
 }
@@ -103,14 +105,12 @@ Measurement question(std::string name, std::string function, std::string timed,
   one.buffers = "one window";
   one.start = Start::back_to_back;
   one.make = [ask = std::move(ask)](Case& c) {
-    MPI_Win* const window = c.values<MPI_Win>(1);
-    MPI_Comm node = MPI_COMM_NULL;
     void* memory = nullptr;
-    must(MPI_Comm_split_type(c.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
-    must(MPI_Win_allocate_shared(4096, 1, MPI_INFO_NULL, node, &memory, window));
-    must(MPI_Comm_free(&node));
-    must(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
-    return Body{.call = [=] { ask(*window); }, .end = [=] { must(MPI_Win_free(window)); }};
+    const MPI_Comm node = ranks_of_node(c);
+    const MPI_Win window = c.window("MPI_Win_allocate_shared", [&](MPI_Win* made) {
+      return MPI_Win_allocate_shared(4096, 1, MPI_INFO_NULL, node, &memory, made);
+    });
+    return Body{.call = [=] { ask(window); }};
   };
   return one;
 }
