@@ -17,6 +17,7 @@ from haichi.figures import (
     advise,
     collectives,
     gasfs,
+    gasfs_rates,
     hpio_network,
     issue_orders,
     job_regret,
@@ -83,6 +84,7 @@ for _name, _own in (
     ("never-slower", never_slower_command),
     ("numa", numa),
     ("numa-load", numa_load),
+    ("gasfs-rates", gasfs_rates),
 ):
     app.command(_name)(_own.command)
 app.command("gasfs-counts")(gasfs.counts_command)
