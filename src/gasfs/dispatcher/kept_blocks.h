@@ -26,7 +26,7 @@ namespace haichi::gasfs {
 class KeptBlocks {
  public:
   /// Of so many bytes, and at multiples of it, files are kept.
-  static constexpr uint64_t kBlock = uint64_t{16} << 10;
+  static constexpr uint64_t kBlock = uint64_t{4} << 10;
 
   /// Bytes of a file that came together. Written by who fetches them, until they have arrived.
   struct Chunk {
