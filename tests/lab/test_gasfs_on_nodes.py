@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,3 +110,17 @@ def test_a_store_on_another_node_is_told_of(cluster: Lab) -> None:
     done = runner.run([*cluster.nodes[1].enter(), *HAICHI, "check", str(job)], timeout=60)
     assert done.code != 0
     assert "the store of server0 is on node0, in /dev/shm/moved/server0" in done.err
+
+
+@pytest.mark.slow
+def test_rates_beside_the_links(tmp_path: Path) -> None:
+    """Each figure is there, of a run too short to say how fast anything is."""
+    out = tmp_path / "rates.json"
+    words = ["gasfs-rates", "--repetitions", "1", "--size", "4", "--files", "20", "--writes", "500"]
+    done = mpis.haichi_command("figures", *words, "--out", out)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(out.read_text())["figures"]
+    assert len(figures) == (9 if shutil.which("sshfs") and shutil.which("socat") else 8)
+    (link,) = [each["ratios"] for each in figures if "read one file" in each["what"]]
+    assert 1 < link[0] < 1.3  # once, and not by each process
+    assert all(ratio > 0 for each in figures for ratio in each["ratios"])
