@@ -13,12 +13,18 @@ from dataclasses import dataclass
 
 from haichi.gasfs.daemons import GasfsError
 
-# Rank, number of ranks, rank on the node. What a launcher inside another's allocation says counts.
+# Rank, number of ranks, rank on the node, number on the node. What a launcher inside another's
+# allocation says counts. Slurm's are those of a step, which a batch script is not.
 VARIABLES = (
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
-    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),  # of a step: not of a batch script
-    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID"),
+    (
+        "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_SIZE",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+    ),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", ""),
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", ""),
 )
 SIOCGIFADDR = 0x8915  # netdevice(7)
 LOOPBACK = "127.0.0.1"
@@ -26,11 +32,13 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Launch:
-    """One process of `size`; the first on its node has `local` 0."""
+    """One process of `size`, of which `on_node` are on its node, as far as the launcher says so.
+    The first of these has `local` 0."""
 
     rank: int = 0
     size: int = 1
     local: int = 0
+    on_node: int = 1
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Launch:
@@ -39,13 +47,16 @@ class Launch:
         Raises:
             GasfsError: it is no number.
         """
-        for rank, size, local in VARIABLES:
-            if rank in environment and size in environment:
-                told = [environment[rank], environment[size], environment.get(local, "0")]
+        for names in VARIABLES:
+            if all(name in environment for name in names[:2]):
+                told = [
+                    environment.get(name, default)
+                    for name, default in zip(names, "0101", strict=True)
+                ]
                 try:
                     return cls(*map(int, told))
                 except ValueError:
-                    raise GasfsError(f"{rank}, {size}, {local} are no numbers: {told}") from None
+                    raise GasfsError(f"{', '.join(names)} are no numbers: {told}") from None
         return cls()
 
     def numbers(self, servers: int) -> range:
@@ -60,7 +71,7 @@ class Launch:
             GasfsError: it stands for nothing that other nodes reach.
         """
         if not listen:
-            return _of_this_host() if self.size > 1 else LOOPBACK
+            return LOOPBACK if self.on_node == self.size else _of_this_host()
         return _of_interface(listen) if listen in os.listdir("/sys/class/net") else listen
 
 

@@ -21,10 +21,11 @@ from haichi.gasfs.starting import make
                 "OMPI_COMM_WORLD_RANK": "3",
                 "OMPI_COMM_WORLD_SIZE": "8",
                 "OMPI_COMM_WORLD_LOCAL_RANK": "1",
+                "OMPI_COMM_WORLD_LOCAL_SIZE": "2",
                 "SLURM_PROCID": "0",
                 "SLURM_STEP_NUM_TASKS": "4",
             },
-            Launch(3, 8, 1),
+            Launch(3, 8, 1, 2),
         ),
         ({"PMI_RANK": "1", "PMI_SIZE": "2"}, Launch(1, 2, 0)),
         ({"PMI_RANK": "1", "PMI_SIZE": "2", "MPI_LOCALRANKID": "1"}, Launch(1, 2, 1)),
@@ -37,7 +38,9 @@ def test_what_launchers_tell(variables: dict[str, str], launch: Launch) -> None:
 
 
 def test_what_is_no_number_is_refused() -> None:
-    with pytest.raises(GasfsError, match="PMI_RANK, PMI_SIZE, MPI_LOCALRANKID are no numbers"):
+    with pytest.raises(
+        GasfsError, match="PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS are no numbers"
+    ):
         Launch.of({"PMI_RANK": "one", "PMI_SIZE": "2"})
 
 
@@ -50,6 +53,7 @@ def test_each_server_is_started_by_one(servers: int, size: int) -> None:
 
 def test_where_they_listen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Launch().address("") == "127.0.0.1"
+    assert Launch(0, 2, on_node=2).address("") == "127.0.0.1"
     assert Launch(0, 2).address("10.1.2.3") == "10.1.2.3"
     assert Launch(0, 2).address("lo") == "127.0.0.1"
     monkeypatch.setattr(socket, "gethostbyname", lambda _: "10.1.2.4")
