@@ -14,7 +14,7 @@ from haichi.advise.check import Command, Verdict, check
 from haichi.advise.launch import launcher_of
 from haichi.advise.paste import write_files
 from haichi.advise.text import print_advice, print_check
-from haichi.compare.cli import PROGRAM_BEHIND
+from haichi.compare.cli import PROGRAM_BEHIND, FilesOrProgram
 from haichi.compare.launcher_line import Unclear
 from haichi.compare.turns import RunFailed
 from haichi.mpi import Missing
@@ -26,6 +26,10 @@ from haichi.report.output import console
 BAD_INPUT, FAILED = 2, 1
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command(cls=FilesOrProgram)
 def advise(
     context: typer.Context,
     file: Annotated[

@@ -24,6 +24,9 @@ SAMPLES, PROGRAM = "Samples", "A program"
 PROGRAM_BEHIND = "haichi.program"  # what stands behind --, in the context
 
 
+app = typer.Typer(add_completion=False)
+
+
 class FilesOrProgram(TyperCommand):
     """Keeps what stands behind -- for itself: the parser of options would forget that it was there,
     and files and programs could not be told apart."""
@@ -41,6 +44,7 @@ class FilesOrProgram(TyperCommand):
         return super().parse_args(ctx, args)
 
 
+@app.command(cls=FilesOrProgram)
 def compare(
     context: typer.Context,
     files: Annotated[
