@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from faces import preloaded
-from mpis import ROOT, Mpi, run_bounded
+from mpis import ROOT, Mpi, run_bounded, slow_but
 
 MPI_PROGRAM = """
 #include <mpi.h>
@@ -53,6 +53,12 @@ def tools() -> dict[str, str]:
     text = (ROOT / "tests/gasfs/tools.txt").read_text()
     parts = re.split(r"^== (\w+)\n", text, flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def tools_on(face: str) -> list[object]:
+    """The tools as parameters of a test; each is a quick one on one of the two faces."""
+    names = list(tools())
+    return slow_but(names[("mount", "preload").index(face) :: 2], names)
 
 
 def told(folder: Path) -> dict[str, object]:

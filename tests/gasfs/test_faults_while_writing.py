@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from faults import Faulty, faulty, reads_back, while_writing
+from mpis import slow_but
 
 WRITING = 0.4  # seconds of each case
 OPTIONS = ("--linger-ms", "50", "--sub-buffer", "16384")
@@ -149,7 +150,13 @@ def run(system: Faulty, name: str, seeds: range) -> None:
             shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("name", KINDS)
+# Quick tests of test_gasfs_faults.py have the others: a server that is silent, all killed, a disk
+# that fails or is full.
+QUICK = ("server killed", "dispatcher stopped", "dispatcher killed", "client killed", "link cut")
+QUICK += ("disk slow", "clock stepped")
+
+
+@pytest.mark.parametrize("name", slow_but(QUICK, KINDS))
 def test_what_is_closed_reads_back(system: Faulty, name: str) -> None:
     run(system, name, range(2))
 

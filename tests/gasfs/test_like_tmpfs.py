@@ -13,7 +13,7 @@ from pathlib import Path
 
 import differential
 import pytest
-from alike import leaves_alike, tools
+from alike import leaves_alike, tools_on
 from faces import mounted
 from mpis import ROOT
 
@@ -63,7 +63,7 @@ def test_records_of_processes_at_once_are_all_there(mount: Path) -> None:
     assert path.read_bytes() == b"".join(bytes([65 + i % 4]) * 40 for i in range(2400))
 
 
-@pytest.mark.parametrize("tool", tools())
+@pytest.mark.parametrize("tool", tools_on("mount"))
 def test_tools_leave_what_they_leave_on_tmpfs(mount: Path, tmpfs: Path, tool: str) -> None:
     leaves_alike(tool, "src/gasfs", mount, tmpfs)
 

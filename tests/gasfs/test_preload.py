@@ -16,7 +16,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from alike import descriptors, leaves_alike, mpi_files, random_calls, tools
+from alike import descriptors, leaves_alike, mpi_files, random_calls, tools, tools_on
 from faces import LIBRARY, dying_mount, mounted, needs_preload, preloaded
 from mpis import ROOT, run_bounded
 
@@ -29,7 +29,7 @@ def whole() -> Iterator[Path]:
         yield mount.folder
 
 
-@pytest.mark.parametrize("processes", ["1", "3"])
+@pytest.mark.parametrize("processes", mpis.slow_but(["3"], ["1", "3"]))
 def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: str) -> None:
     often = ("--operations", "3000", "--processes", processes)
     random_calls(mount, tmpfs, "preload", "--seeds", "2", *often)
@@ -49,7 +49,7 @@ def test_descriptors_copies_and_children(mount: Path, tmpfs: Path) -> None:
     descriptors(mount, tmpfs)
 
 
-@pytest.mark.parametrize("tool", tools())
+@pytest.mark.parametrize("tool", tools_on("preload"))
 def test_tools_leave_what_they_leave_on_tmpfs(mount: Path, tmpfs: Path, tool: str) -> None:
     leaves_alike(tool, "src/gasfs/files", mount, tmpfs, preloaded(mount))
 

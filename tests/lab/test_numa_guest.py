@@ -71,7 +71,8 @@ def ended(done: Outcome) -> Outcome:
 @pytest.mark.parametrize(
     ("nodes", "cases"),
     [
-        (4, ["one", "read"]),
+        (2, ["one", "read"]),
+        pytest.param(4, ["one", "read"], marks=pytest.mark.slow),
         pytest.param(4, ["parts", "copy"], marks=pytest.mark.slow),
         pytest.param(8, ["one", "read", "parts"], marks=pytest.mark.long),
     ],

@@ -150,13 +150,17 @@ def measure(
     say: Callable[[str], None],
 ) -> None:
     """Each in turn, each round in another order; the first round warms up and does not count."""
-    for number in range(rounds + 1):
-        say(f"round {number} of {rounds}{', cold' if cold else ''}")
-        for step in range(len(found)):
-            loader = found[(step + number) % len(found)]
-            taken = _timed(loader, files[loader.form], cold=cold)
-            if number > 0:
-                loader.seconds.append(taken)
+    gc.freeze()  # so that collecting what a loader has left does not look at all the rest
+    try:
+        for number in range(rounds + 1):
+            say(f"round {number} of {rounds}{', cold' if cold else ''}")
+            for step in range(len(found)):
+                loader = found[(step + number) % len(found)]
+                taken = _timed(loader, files[loader.form], cold=cold)
+                if number > 0:
+                    loader.seconds.append(taken)
+    finally:
+        gc.unfreeze()
 
 
 class Row(TypedDict):
