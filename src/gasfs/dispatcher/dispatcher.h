@@ -85,6 +85,10 @@ class Dispatcher final : public NodeFiles {
   Done setxattr(Inode inode, std::string_view name, std::string_view value, int flags) override;
   Outcome<std::vector<std::string>> listxattr(Inode inode) override;
   Done removexattr(Inode inode, std::string_view name) override;
+  int64_t watch(std::span<const Inode> inodes) override;
+  void set_watcher(std::shared_ptr<ChangeWatcher> watcher) override {
+    names_->set_watcher(std::move(watcher));
+  }
 
  private:
   /// An open file description. What it was told of errors is under its file's lock.

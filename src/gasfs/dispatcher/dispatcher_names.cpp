@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gasfs/dispatcher/dispatcher.h"
+#include "gasfs/files/lease_clock.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -172,6 +173,13 @@ Done Dispatcher::removexattr(Inode inode, std::string_view name) {
   const auto reply =
       names_->ask({.op = NameOp::removexattr, .inode = inode, .name = std::string(name)});
   return reply ? Done{} : tl::unexpected(reply.error());
+}
+
+/// Counted from before the server was asked. It waits from when it grants, which is later.
+int64_t Dispatcher::watch(std::span<const Inode> inodes) {
+  const int64_t asked = lease_clock_ns();
+  const auto reply = names_->ask({.op = NameOp::watch, .text = pack_inodes(inodes)});
+  return reply && reply->number == 1 ? asked + kWatchNs - kWatchNs / 20 : 0;
 }
 
 std::string Dispatcher::status() const {

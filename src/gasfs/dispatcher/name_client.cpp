@@ -2,11 +2,46 @@
 
 #include <cerrno>
 #include <future>
+#include <vector>
 
 namespace haichi::gasfs {
 
+namespace {
+
+/// Whose attributes or entries the request changes; none: of any, or `sees` is false.
+std::vector<Inode> touched_by(const NameRequest& request, bool& sees) {
+  sees = request.op > NameOp::close && request.op != NameOp::lose_copy;
+  switch (request.op) {
+    case NameOp::unlink:  // of whose files only the server knows the numbers
+    case NameOp::rmdir:
+    case NameOp::rename:
+      return {};
+    case NameOp::link:
+      return {request.inode, request.other};
+    default:
+      return {request.inode};
+  }
+}
+
+}  // namespace
+
+/// What is told of is told of until it is answered. What is given up may yet be carried out, and is
+/// told of for good.
+NameClient::Then NameClient::tell(const NameRequest& request, Then then) {
+  bool sees = false;
+  auto touched = touched_by(request, sees);
+  if (!watcher_ || !sees) return then;
+  watcher_->changing(touched);
+  return [watcher = watcher_, touched = std::move(touched),
+          then = std::move(then)](Outcome<NameReply> reply) {
+    if (reply || reply.error() != ETIMEDOUT) watcher->changed(touched);
+    then(std::move(reply));
+  };
+}
+
 void NameClient::send(NameRequest request, Then then) {
   const bool changes = request.op >= kFirstChange;
+  then = tell(request, std::move(then));
   if (changes) {
     const std::lock_guard lock(mutex_);
     request.sequence = ++last_;

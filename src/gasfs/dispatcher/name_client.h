@@ -17,12 +17,18 @@ class NameClient {
 
   explicit NameClient(Link& link) : link_(link) {}
 
+  /// From now on it is told of what is changed; before anything is.
+  void set_watcher(std::shared_ptr<ChangeWatcher> watcher) { watcher_ = std::move(watcher); }
+
   Outcome<NameReply> ask(NameRequest request);
   /// Does not wait; `then` is called by the link's thread and must not either.
   void send(NameRequest request, Then then);
 
  private:
+  Then tell(const NameRequest& request, Then then);
+
   Link& link_;
+  std::shared_ptr<ChangeWatcher> watcher_;
   std::mutex mutex_;
   uint64_t last_ = 0;
   std::set<uint64_t> unanswered_;

@@ -10,10 +10,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gasfs/files/lease_clock.h"
+
 namespace haichi::gasfs {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr int64_t kWatchedNs = 50'000'000;  // there are no other nodes
 constexpr uint64_t kLargestFile = uint64_t(INT64_MAX);
 constexpr size_t kLongestTarget = 4095;
 using Page = std::array<std::byte, kPage>;
@@ -173,6 +176,7 @@ void MemoryFiles::resize(Node& node, uint64_t size) {
 
 Outcome<Attributes> MemoryFiles::setattr(Inode inode, const Changes& changes) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {inode});
   Node* const node = find(inode);
   if (!node) return error(ESTALE);
   Attributes& is = node->attributes;
@@ -206,16 +210,19 @@ Opened MemoryFiles::open_node(Node& node, int flags) {
 Outcome<Opened> MemoryFiles::create(Inode folder, std::string_view name, const NewFile& file,
                                     int flags) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   return add(folder, name, file, S_IFREG).map([&](Node* node) { return open_node(*node, flags); });
 }
 
 Outcome<Attributes> MemoryFiles::mkdir(Inode folder, std::string_view name, const NewFile& file) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   return add(folder, name, file, S_IFDIR).map([](Node* node) { return node->attributes; });
 }
 
 Outcome<Attributes> MemoryFiles::mknod(Inode folder, std::string_view name, const NewFile& file) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   const mode_t type = file.mode & S_IFMT ? file.mode & S_IFMT : S_IFREG;
   if (type == S_IFDIR || type == S_IFLNK) return error(EINVAL);
   return add(folder, name, file, type).map([](Node* node) { return node->attributes; });
@@ -224,6 +231,7 @@ Outcome<Attributes> MemoryFiles::mknod(Inode folder, std::string_view name, cons
 Outcome<Attributes> MemoryFiles::symlink(Inode folder, std::string_view name,
                                          std::string_view target, const NewFile& file) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   if (target.empty()) return error(ENOENT);
   if (target.size() > kLongestTarget) return error(ENAMETOOLONG);
   return add(folder, name, file, S_IFLNK).map([&](Node* node) {
@@ -243,6 +251,7 @@ Outcome<std::string> MemoryFiles::readlink(Inode inode) {
 
 Outcome<Attributes> MemoryFiles::link(Inode inode, Inode folder, std::string_view name) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   Node* const node = find(inode);
   if (!node) return error(ESTALE);
   if (node->is_folder()) return error(EPERM);
@@ -259,6 +268,7 @@ Outcome<Attributes> MemoryFiles::link(Inode inode, Inode folder, std::string_vie
 
 Done MemoryFiles::unlink(Inode folder, std::string_view name) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   const auto found = child(folder, name);
   if (!found) return error(found.error());
   Node& node = **found;
@@ -272,6 +282,7 @@ Done MemoryFiles::unlink(Inode folder, std::string_view name) {
 
 Done MemoryFiles::rmdir(Inode folder, std::string_view name) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   const auto found = child(folder, name);
   if (!found) return error(found.error());
   Node& node = **found;
@@ -293,6 +304,7 @@ bool MemoryFiles::has_below(const Node& node, Inode inode) {
 Done MemoryFiles::rename(Inode from, std::string_view name, Inode to, std::string_view new_name,
                          unsigned flags) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {});
   if (flags != 0 && flags != RENAME_NOREPLACE && flags != RENAME_EXCHANGE) return error(EINVAL);
   const auto found = child(from, name);
   if (!found) return error(found.error());
@@ -420,6 +432,7 @@ Outcome<size_t> MemoryFiles::read(Handle handle, uint64_t offset, std::span<std:
     }
     done += here;
   }
+  const Telling telling(watcher_, {node.attributes.inode});
   node.attributes.accessed = now();
   return size;
 }
@@ -489,6 +502,7 @@ Outcome<std::string> MemoryFiles::getxattr(Inode inode, std::string_view name) {
 
 Done MemoryFiles::setxattr(Inode inode, std::string_view name, std::string_view value, int flags) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {inode});
   Node* const node = find(inode);
   if (!node) return error(ESTALE);
   const bool is_there = node->xattrs.contains(name);
@@ -510,6 +524,7 @@ Outcome<std::vector<std::string>> MemoryFiles::listxattr(Inode inode) {
 
 Done MemoryFiles::removexattr(Inode inode, std::string_view name) {
   const std::lock_guard lock(mutex_);
+  const Telling telling(watcher_, {inode});
   Node* const node = find(inode);
   if (!node) return error(ESTALE);
   const auto found = node->xattrs.find(name);
@@ -518,5 +533,7 @@ Done MemoryFiles::removexattr(Inode inode, std::string_view name) {
   node->attributes.changed = now();
   return {};
 }
+
+int64_t MemoryFiles::watch(std::span<const Inode>) { return lease_clock_ns() + kWatchedNs; }
 
 }  // namespace haichi::gasfs

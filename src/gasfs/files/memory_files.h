@@ -54,6 +54,10 @@ class MemoryFiles : public NodeFiles {
   Done setxattr(Inode inode, std::string_view name, std::string_view value, int flags) override;
   Outcome<std::vector<std::string>> listxattr(Inode inode) override;
   Done removexattr(Inode inode, std::string_view name) override;
+  int64_t watch(std::span<const Inode> inodes) override;
+  void set_watcher(std::shared_ptr<ChangeWatcher> watcher) override {
+    watcher_ = std::move(watcher);
+  }
 
  private:
   struct Node;
@@ -77,6 +81,7 @@ class MemoryFiles : public NodeFiles {
   Handle next_handle_ = 1;
   uint64_t next_cursor_ = kFirstCursor + 1;
   int write_error_ = 0;
+  std::shared_ptr<ChangeWatcher> watcher_;
 };
 
 }  // namespace haichi::gasfs

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -96,6 +97,17 @@ struct Space {
 /// Which part of a file is wanted by seek: lseek(2)'s SEEK_DATA and SEEK_HOLE.
 enum class Part { data, hole };
 
+/// Told of what this node is about to change, before anybody can see it; called from any thread,
+/// and must not wait.
+class ChangeWatcher {
+ public:
+  virtual ~ChangeWatcher() = default;
+  /// Attributes or entries of these may change until changed() is called with the same; of none:
+  /// of any.
+  virtual void changing(std::span<const Inode> inodes) = 0;
+  virtual void changed(std::span<const Inode> inodes) = 0;
+};
+
 /// The files as the processes of one node see them.
 ///
 /// Thread-safe: faces call from several threads. No call but flush, fsync, and what the servers
@@ -174,6 +186,31 @@ class NodeFiles {
   virtual Done setxattr(Inode inode, std::string_view name, std::string_view value, int flags) = 0;
   virtual Outcome<std::vector<std::string>> listxattr(Inode inode) = 0;
   virtual Done removexattr(Inode inode, std::string_view name) = 0;
+
+  /// Until when no other node changes attributes or entries of these (ns of CLOCK_BOOTTIME); 0: it
+  /// may at any time. What this node changes of them is told to the watcher, but for bytes that are
+  /// written and sizes that follow from those, of which the faces know.
+  virtual int64_t watch(std::span<const Inode> inodes) = 0;
+  /// Once, before anything is changed.
+  virtual void set_watcher(std::shared_ptr<ChangeWatcher> watcher) = 0;
+};
+
+/// Something of these files changes while this lives. `watcher` may be null.
+class Telling {
+ public:
+  Telling(const std::shared_ptr<ChangeWatcher>& watcher, std::vector<Inode> inodes)
+      : watcher_(watcher.get()), inodes_(std::move(inodes)) {
+    if (watcher_) watcher_->changing(inodes_);
+  }
+  ~Telling() {
+    if (watcher_) watcher_->changed(inodes_);
+  }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+
+ private:
+  ChangeWatcher* watcher_;
+  std::vector<Inode> inodes_;
 };
 
 }  // namespace haichi::gasfs

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "gasfs/store/name_table.h"
 #include "gasfs/wire/bytes.h"
@@ -133,6 +135,7 @@ Status Names::make_root() {
 
 Outcome<NameReply> Names::carry_out(uint64_t session, const NameRequest& request) {
   if (request.op == NameOp::open) return open_file(session, request);
+  if (request.op == NameOp::watch) return watch(session, request);
   return request.op >= kFirstChange ? change(session, request) : look(request);
 }
 
@@ -177,8 +180,43 @@ Outcome<NameReply> Names::open_file(uint64_t session, const NameRequest& request
   return reply;
 }
 
-Outcome<NameReply> Names::change(uint64_t session, const NameRequest& request) {
+Outcome<NameReply> Names::watch(uint64_t session, const NameRequest& request) {
+  const auto inodes = unpack_inodes(request.text);
   const std::lock_guard lock(mutex_);
+  NameReply reply;
+  reply.number = watches_.grant(session, inodes, lease_clock_ns()) ? 1 : 0;
+  return reply;
+}
+
+/// Whose attributes or entries a request changes, as the names are now.
+std::vector<Inode> Names::touched_by(const NameRequest& request) {
+  std::vector<Inode> touched{request.inode};
+  if (request.op == NameOp::link || request.op == NameOp::rename) touched.push_back(request.other);
+  const bool removes = request.op == NameOp::unlink || request.op == NameOp::rmdir;
+  if (!removes && request.op != NameOp::rename) return touched;
+  auto txn = database_->begin(false);
+  if (!txn) return touched;
+  const NameTable table(*txn);
+  if (const auto entry = table.name(request.inode, request.name)) touched.push_back(entry->inode);
+  if (request.op == NameOp::rename)
+    if (const auto entry = table.name(request.other, request.text)) touched.push_back(entry->inode);
+  return touched;
+}
+
+void Names::wait_for_watches(std::unique_lock<std::mutex>& lock, uint64_t session,
+                             const NameRequest& request) {
+  if (request.op == NameOp::close || request.op == NameOp::lose_copy) return;  // nobody sees those
+  if (!watches_.any(lease_clock_ns())) return;
+  while (const int64_t left = watches_.left(session, touched_by(request), lease_clock_ns())) {
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::nanoseconds(left));
+    lock.lock();
+  }
+}
+
+Outcome<NameReply> Names::change(uint64_t session, const NameRequest& request) {
+  std::unique_lock lock(mutex_);
+  wait_for_watches(lock, session, request);
   if (auto room = database_->reserve(); !room && adds(request.op))
     return tl::unexpected(room.error());
   auto txn = database_->begin(true);

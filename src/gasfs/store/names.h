@@ -10,7 +10,9 @@
 #include <unordered_map>
 
 #include "base/result.h"
+#include "gasfs/files/lease_clock.h"
 #include "gasfs/store/database.h"
+#include "gasfs/store/watches.h"
 #include "gasfs/wire/name_messages.h"
 
 namespace haichi::gasfs {
@@ -45,7 +47,12 @@ class Names {
   Status make_root();
   Outcome<NameReply> look(const NameRequest& request);
   Outcome<NameReply> open_file(uint64_t session, const NameRequest& request);
+  Outcome<NameReply> watch(uint64_t session, const NameRequest& request);
   Outcome<NameReply> change(uint64_t session, const NameRequest& request);
+  /// Until no other session counts on what the request changes; the lock is released meanwhile.
+  void wait_for_watches(std::unique_lock<std::mutex>& lock, uint64_t session,
+                        const NameRequest& request);
+  std::vector<Inode> touched_by(const NameRequest& request);
   void count_open(Inode inode, uint64_t session, uint64_t number);
   bool is_open(Inode inode) const { return open_.contains(inode); }
 
@@ -54,6 +61,7 @@ class Names {
   std::mutex mutex_;  // held while something changes, or is opened
   // How often each session has a file open.
   std::unordered_map<Inode, std::map<uint64_t, uint64_t>> open_;
+  Watches watches_{lease_clock_ns()};
 };
 
 }  // namespace haichi::gasfs

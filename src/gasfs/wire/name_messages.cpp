@@ -1,5 +1,7 @@
 #include "gasfs/wire/name_messages.h"
 
+#include <cstring>
+
 #include "gasfs/wire/bytes.h"
 
 namespace haichi::gasfs {
@@ -150,6 +152,17 @@ Result<NameReply> unpack_name_reply(std::span<const std::byte> body) {
   if (!unpacker.whole() || !is_sound(reply.layout))
     return fail(EPROTO, "a malformed answer of the server of names");
   return reply;
+}
+
+std::string pack_inodes(std::span<const Inode> inodes) {
+  return {reinterpret_cast<const char*>(inodes.data()), inodes.size_bytes()};
+}
+
+std::vector<Inode> unpack_inodes(std::string_view text) {
+  if (text.size() % sizeof(Inode) != 0 || text.size() > kMostWatched * sizeof(Inode)) return {};
+  std::vector<Inode> inodes(text.size() / sizeof(Inode));
+  std::memcpy(inodes.data(), text.data(), text.size());
+  return inodes;
 }
 
 void pack_entry(const Entry& entry, std::string& into) {

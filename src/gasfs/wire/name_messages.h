@@ -22,6 +22,7 @@ enum class NameOp : uint8_t {
   getxattr,    // inode, name; text is the value
   listxattr,   // inode; text has the names, each ended by '\0'
   open,        // inode; counts it as open in this session
+  watch,       // text has inodes; number is 1 if no other session changes them for a while
   // What changes something, and is carried out once however often it is sent.
   close,        // inode, number times; `gone` when its objects can be removed
   setattr,      // inode, changes
@@ -68,6 +69,14 @@ std::vector<std::byte> pack_name_request(const NameRequest& request);
 Result<NameRequest> unpack_name_request(std::span<const std::byte> body);
 std::vector<std::byte> pack_name_reply(const NameReply& reply);
 Result<NameReply> unpack_name_reply(std::span<const std::byte> body);
+
+/// For so long, from when NameOp::watch is carried out, other sessions' changes wait.
+inline constexpr int64_t kWatchNs = 50'000'000;
+/// As many inodes in one NameOp::watch at most.
+inline constexpr size_t kMostWatched = 16;
+std::string pack_inodes(std::span<const Inode> inodes);
+/// None of more than kMostWatched, or of what is no list.
+std::vector<Inode> unpack_inodes(std::string_view text);
 
 /// Entries of a folder in NameReply::text.
 void pack_entry(const Entry& entry, std::string& into);
