@@ -109,6 +109,9 @@ def compare_reads(options: argparse.Namespace, places: list[Place]) -> bool:
         elif kind == "large-read":
             good &= ratio("preloaded ÷ tmpfs", part, "at most 2", part <= 2)
             good &= ratio("mount ÷ preloaded", gain, "at least 1", gain >= 1)
+        elif kind == "stat":
+            least = middle["mount, preloaded"]
+            good &= ratio("preloaded, µs", least, "at most 20", least <= 20)
         else:
             print(f"    preloaded ÷ tmpfs: {part:.2f}, mount ÷ preloaded: {gain:.2f}")
     return good

@@ -175,6 +175,14 @@ class Folder:
     def stat(self, name: str) -> Answer:
         return told(os.stat(self.path(name)))
 
+    def stat_often(self, name: str) -> Answer:
+        """So often that it is not asked of the kernel any more: all answers must be the same."""
+        path = self.path(name)
+        first, last = told(os.stat(path)), None
+        for _ in range(11):
+            last = told(os.stat(path))
+        return first, last
+
     def lstat(self, name: str) -> Answer:
         return told(os.lstat(self.path(name)))
 
@@ -250,11 +258,12 @@ class Folder:
 class Draws:
     """Random calls. What exists is likelier than what does not, and small sizes than large ones."""
 
-    def __init__(self, seed: int, writes: float = 1, reads: float = 1) -> None:
+    def __init__(self, seed: int, writes: float = 1, reads: float = 1, stats: float = 1) -> None:
         self.random = random.Random(seed)
         self.writes = writes
         """How many times as often as otherwise a file is written and its position set."""
         self.reads = reads
+        self.stats = stats
         """The same of being read."""
 
     def name(self) -> str:
@@ -319,8 +328,9 @@ class Draws:
             (1, ("fchmod", (number, draw.choice((0o600, 0o644, 0o755))))),
         ]
         names: list[tuple[float, Call]] = [
-            (4, ("stat", (self.name(),))),
-            (2, ("lstat", (self.name(),))),
+            (4 * self.stats, ("stat", (self.name(),))),
+            (2 * self.stats, ("lstat", (self.name(),))),
+            (1 * self.stats, ("stat_often", (self.name(),))),
             (1, ("access", (self.name(), draw.randrange(8)))),
             (2, ("listdir", (draw.choice((".", "d", "e", "a")),))),
             (4, ("mkdir", (draw.choice(("d", "e", "e/f", self.name())), 0o755))),
@@ -370,6 +380,7 @@ class Options:
     processes: int = 3
     writes: float = 1
     reads: float = 1
+    stats: float = 1
     log: bool = False
     preloaded: bool = False
 
@@ -387,7 +398,7 @@ def run(folder: Path, other: Path, seed: int, options: Options) -> str:
         worker.start()
         lines.append(mine)
         workers.append(worker)
-    draws, difference = Draws(seed, options.writes, options.reads), ""
+    draws, difference = Draws(seed, options.writes, options.reads, options.stats), ""
     for step in range(options.operations):
         line, call = draws.random.choice(lines), draws.call()
         line.send(call)
@@ -428,11 +439,18 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--writes", type=float, default=1, help="how many times as many writes")
     parser.add_argument("--reads", type=float, default=1, help="how many times as many reads")
+    parser.add_argument("--stats", type=float, default=1, help="how many times as many stats")
     parser.add_argument("--preloaded", action="store_true", help="as the preload's exceptions say")
     parser.add_argument("--log", action="store_true", help="print each call with its answer")
     given = parser.parse_args()
     options = Options(
-        given.operations, given.processes, given.writes, given.reads, given.log, given.preloaded
+        given.operations,
+        given.processes,
+        given.writes,
+        given.reads,
+        given.stats,
+        given.log,
+        given.preloaded,
     )
     failed = 0
     for seed in range(given.first, given.first + given.seeds):

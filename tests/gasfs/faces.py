@@ -48,6 +48,8 @@ class Mounted:
     answers: int = 0
     """To what programs asked to read."""
     answer_bytes: int = 0
+    watches: int = 0
+    """To what they asked to keep of paths."""
     cut_off: int = 0
     """Programs whose arena held what can't be."""
 
@@ -74,11 +76,15 @@ def mounted() -> Iterator[Mounted]:
         out = server.communicate(timeout=60)[0]
         shutil.rmtree(room)
     assert server.returncode == 0
-    said = r"(\d+) records of (\d+) bytes, (\d+) answers of (\d+) bytes, (\d+) cut off\n"
+    said = (
+        r"(\d+) records of (\d+) bytes, (\d+) answers of (\d+) bytes, (\d+) watches, "
+        r"(\d+) cut off\n"
+    )
     found = re.fullmatch(said, out)
     assert found, out
     numbers = tuple(map(int, found.groups()))
-    mount.records, mount.bytes, mount.answers, mount.answer_bytes, mount.cut_off = numbers
+    mount.records, mount.bytes, mount.answers, mount.answer_bytes = numbers[:4]
+    mount.watches, mount.cut_off = numbers[4:]
 
 
 @contextmanager

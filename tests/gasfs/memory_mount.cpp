@@ -36,7 +36,8 @@ int main(int count, char** words) {
   }
   mount->reset();
   const arena::Counts counts = (*service)->counts();
-  fmt::print("{} records of {} bytes, {} answers of {} bytes, {} cut off\n", counts.records,
-             counts.bytes, counts.answers, counts.answer_bytes, counts.cut_off);
+  fmt::print("{} records of {} bytes, {} answers of {} bytes, {} watches, {} cut off\n",
+             counts.records, counts.bytes, counts.answers, counts.answer_bytes, counts.watches,
+             counts.cut_off);
   return 0;
 }

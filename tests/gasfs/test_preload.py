@@ -35,6 +35,7 @@ def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: str) -> 
     random_calls(mount, tmpfs, "preload", "--seeds", "2", *often)
     random_calls(mount, tmpfs, "preload", "--seeds", "3", "--writes", "10", *often)
     random_calls(mount, tmpfs, "preload", "--seeds", "3", "--reads", "10", *often)
+    random_calls(mount, tmpfs, "preload", "--seeds", "3", "--stats", "10", *often)
 
 
 @pytest.mark.long

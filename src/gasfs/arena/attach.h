@@ -21,6 +21,8 @@ static_assert(sizeof(Attachment) == 128);
 inline constexpr uint32_t kMagic = 0x66536147;  // "GaSf"
 inline constexpr uint32_t kVersion = 2;
 inline constexpr unsigned kAttach = _IOR('h', 0xa1, Attachment);
+/// Of a folder: where the dispatcher is, no ticket.
+inline constexpr unsigned kFindSocket = _IOR('h', 0xa3, Attachment);
 inline constexpr unsigned kAttachToWrite = _IOR('h', 0xa2, Attachment);
 
 }  // namespace haichi::gasfs::arena

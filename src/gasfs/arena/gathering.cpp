@@ -111,19 +111,32 @@ void Gathering::write(Front& front) {
   front.program->send_through_kernel(record.slot);  // where the next write tells of it
 }
 
+void Gathering::changing(Inode inode) {
+  leases.changing(inode);
+  name_leases->changing(inode);
+}
+
+void Gathering::changed(Inode inode) {
+  name_leases->changed(inode);
+  leases.changed(inode);
+}
+
 uint64_t Gathering::give_ticket(Inode inode, Handle handle, bool writes) {
   const uint64_t number = tickets.number_of(inode, handle);
-  if (writes && tickets.let_write(number)) leases.changing(inode);
+  if (writes && tickets.let_write(number)) changing(inode);
   return number;
 }
 
 void Gathering::forget(Inode inode, Handle handle) {
-  if (tickets.forget(inode, handle)) leases.changed(inode);
+  if (tickets.forget(inode, handle)) changed(inode);
 }
 
 std::optional<Gathering::Asked> Gathering::look_up(const std::shared_ptr<Program>& program,
                                                    const Question& question) {
   drain();  // what was written before the question, and in which slot
+  if (question.ask == Ask::watch) {
+    return Asked{.program = program, .question = question, .watched = program->watched(question)};
+  }
   const Ticket* const ticket = program->is_cut_off() ? nullptr : program->open_in(question.slot);
   if (!ticket || tickets.is_mapped(ticket->inode)) {
     program->answer(question, -EBADF, false);
@@ -149,15 +162,38 @@ bool Gathering::answer_one() {
     asked = next_asked();
   }
   if (!asked) return false;
-  const Question& question = asked->question;
-  const auto got = files_.read(asked->handle, question.offset, asked->program->room(question));
+  if (asked->question.ask == Ask::watch) {
+    answer_watch(*asked);
+  } else {
+    answer_read(*asked);
+  }
+  return true;
+}
+
+void Gathering::answer_read(const Asked& asked) {
+  const Question& question = asked.question;
+  const auto got = files_.read(asked.handle, question.offset, asked.program->room(question));
   const std::lock_guard lock(mutex);
   const bool same =
-      leases.read_ended(asked->inode, asked->begun, asked->program, question.slot) && got;
+      leases.read_ended(asked.inode, asked.begun, asked.program, question.slot) && got;
   ++counts.answers;
   counts.answer_bytes += got.value_or(0);
-  asked->program->answer(question, got ? int(*got) : -got.error(), same);
-  return true;
+  asked.program->answer(question, got ? int(*got) : -got.error(), same);
+}
+
+/// The lease begins before the files are asked, so that no change of theirs slips through.
+void Gathering::answer_watch(const Asked& asked) {
+  const auto name = uint16_t(asked.question.slot % kNames);
+  uint32_t lease = 0;
+  int64_t until = 0;
+  if (!asked.watched.empty()) {
+    lease = name_leases->begin(asked.program, name, asked.watched);
+    until = files_.watch(asked.watched);
+    if (until == 0 || !name_leases->lasts(asked.program, name, lease)) lease = 0;
+  }
+  const std::lock_guard lock(mutex);
+  ++counts.watches;
+  asked.program->answer_watch(asked.question, lease, until);
 }
 
 void Gathering::remove(pid_t pid) {

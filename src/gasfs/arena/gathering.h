@@ -9,6 +9,7 @@
 
 #include "gasfs/arena/counts.h"
 #include "gasfs/arena/leases.h"
+#include "gasfs/arena/name_leases.h"
 #include "gasfs/arena/program.h"
 #include "gasfs/files/node_files.h"
 
@@ -17,7 +18,16 @@ namespace haichi::gasfs::arena {
 /// Not thread-safe: `mutex` guards all.
 class Gathering {
  public:
-  Gathering(NodeFiles& files, Bell& bell) : files_(files), bell_(bell) {}
+  Gathering(NodeFiles& files, Bell& bell) : files_(files), bell_(bell) {
+    files.set_watcher(name_leases);
+  }
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
+
+  /// Something begins to change the file, or may do so from now on, as a ring.
+  void changing(Inode inode);
+  /// It is done.
+  void changed(Inode inode);
 
   /// Writes all that was in the rings when it was called. False if there was nothing.
   bool drain();
@@ -38,6 +48,7 @@ class Gathering {
 
   Tickets tickets;
   Leases leases;
+  const std::shared_ptr<NameLeases> name_leases = std::make_shared<NameLeases>();
   Counts counts;
   std::mutex mutex;
 
@@ -61,11 +72,15 @@ class Gathering {
     Question question;
     Inode inode = 0;
     Handle handle = 0;
-    uint64_t begun = 0;  // Leases::read_begins
+    uint64_t begun = 0;            // Leases::read_begins
+    std::vector<Inode> watched{};  // of Ask::watch
   };
   std::optional<Asked> next_asked();
   /// What a question is about; nothing if it has been answered: that the kernel is to be asked.
   std::optional<Asked> look_up(const std::shared_ptr<Program>& program, const Question& question);
+
+  void answer_read(const Asked& asked);
+  void answer_watch(const Asked& asked);
 
   NodeFiles& files_;
   Bell& bell_;

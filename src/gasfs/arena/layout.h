@@ -13,7 +13,7 @@
 
 namespace haichi::gasfs::arena {
 
-inline constexpr uint32_t kLayoutVersion = 2;
+inline constexpr uint32_t kLayoutVersion = 3;
 
 /// Rings of one program; threads beyond go through the kernel. As many as `asking` has bits.
 inline constexpr size_t kRings = 64;
@@ -25,6 +25,10 @@ inline constexpr size_t kLargestWrite = 64 << 10;
 inline constexpr size_t kLargestRead = 1 << 20;
 /// Files that one program has open by this way at once.
 inline constexpr size_t kSlots = 4096;
+/// Paths of which one program keeps what stat(2) told.
+inline constexpr size_t kNames = 64;
+/// The folders on the way of such a path, and what it leads to, at most.
+inline constexpr size_t kMostSteps = 16;
 
 /// What a record says.
 enum class Kind : uint16_t {
@@ -58,17 +62,25 @@ struct RingHead {
 };
 static_assert(sizeof(RingHead) == 128);
 
+/// What is asked for.
+enum class Ask : uint16_t {
+  read = 0,
+  watch = 1,  // whether attributes of `size` inodes, which are in Arena::answers, may be kept
+};
+
 /// One thread's question, and its answer. The bytes of that are in Arena::answers.
 struct ReadBox {
   // By the program: written before its bit in Arena::asking is set.
   alignas(64) uint64_t offset = 0;
   uint32_t size = 0;
   uint32_t number = 0;  // of the question, never 0
-  uint16_t slot = 0;
+  uint16_t slot = 0;    // of a file, or the number of a name
+  Ask ask = Ask::read;
   // By the dispatcher.
   alignas(64) std::atomic<uint32_t> answered{0};  // number of the question; stored last; futex(2)
   int32_t got = 0;     // bytes, fewer than asked for at the end of the file; or an errno, negative
   uint32_t lease = 0;  // the bytes are right as long as Arena::leases has this; 0: not at all
+  int64_t until = 0;   // of Ask::watch: ns of CLOCK_BOOTTIME; `lease` is of Arena::names then
 };
 static_assert(sizeof(ReadBox) == 128);
 
@@ -84,6 +96,8 @@ struct Arena {
   std::atomic<uint8_t> slots[kSlots] = {};
   /// Changes before the bytes do that may have been read by a slot; never 0 once one was read.
   std::atomic<uint32_t> leases[kSlots] = {};
+  /// The same for what stat(2) told of names, by their numbers.
+  std::atomic<uint32_t> names[kNames] = {};
   /// A bit for each thread that waits for an answer.
   alignas(64) std::atomic<uint64_t> asking{0};
   alignas(4096) RingHead heads[kRings];

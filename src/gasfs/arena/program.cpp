@@ -42,7 +42,8 @@ Program::Program(pid_t pid, int end_fd, int memory_fd, Arena& arena)
       memory_fd_(memory_fd),
       arena_(arena),
       slots_(kSlots),
-      leases_(kSlots) {
+      leases_(kSlots),
+      names_(kNames) {
   for (size_t i = 0; i < kRings; ++i) rings_.emplace_back(arena.heads[i], arena.rings[i]);
 }
 
@@ -85,8 +86,12 @@ std::optional<Question> Program::next_question() {
   const auto ring = size_t(std::countr_zero(asking));
   arena_.asking.fetch_and(~(uint64_t{1} << ring), std::memory_order_acquire);
   const ReadBox& box = arena_.boxes[ring];
-  return Question{ring, box.offset, std::min(box.size, uint32_t(kLargestRead)), box.number,
-                  uint16_t(box.slot % kSlots)};
+  return Question{ring,
+                  box.offset,
+                  std::min(box.size, uint32_t(kLargestRead)),
+                  box.number,
+                  uint16_t(box.slot % kSlots),
+                  box.ask};
 }
 
 std::span<std::byte> Program::room(const Question& question) {
@@ -94,9 +99,13 @@ std::span<std::byte> Program::room(const Question& question) {
 }
 
 void Program::answer(const Question& question, int got, bool leased) {
+  end_question(question, got, leased ? leases_[question.slot] : 0);
+}
+
+void Program::end_question(const Question& question, int got, uint32_t lease) {
   ReadBox& box = arena_.boxes[question.ring];
   box.got = got;
-  box.lease = leased ? leases_[question.slot] : 0;
+  box.lease = lease;
   box.answered.store(question.number, std::memory_order_release);
   futex(box.answered, FUTEX_WAKE, 1);
 }
@@ -104,6 +113,26 @@ void Program::answer(const Question& question, int got, bool leased) {
 void Program::end_lease(uint16_t slot) {
   if (++leases_[slot] == 0) ++leases_[slot];
   arena_.leases[slot].store(leases_[slot], std::memory_order_seq_cst);
+}
+
+std::vector<Inode> Program::watched(const Question& question) {
+  std::vector<Inode> inodes(question.size <= kMostSteps ? question.size : 0);
+  if (!inodes.empty()) {
+    memcpy(inodes.data(), arena_.answers[question.ring], inodes.size() * sizeof(Inode));
+  }
+  return inodes;
+}
+
+void Program::answer_watch(const Question& question, uint32_t lease, int64_t until) {
+  arena_.boxes[question.ring].until = until;
+  end_question(question, 0, lease);
+}
+
+uint32_t Program::end_name(uint16_t name) {
+  uint32_t& lease = names_[name % kNames];
+  if (++lease == 0) ++lease;
+  arena_.names[name % kNames].store(lease, std::memory_order_seq_cst);
+  return lease;
 }
 
 void Program::cut_off() {

@@ -21,9 +21,11 @@ struct Question {
   uint32_t size = 0;
   uint32_t number = 0;
   uint16_t slot = 0;
+  Ask ask = Ask::read;
 };
 
-/// Not thread-safe: the service's mutex guards it, but for `room` and `answer`.
+/// Not thread-safe: the service's mutex guards it, but for `room` and what answers; `end_name` is
+/// guarded by the mutex of NameLeases.
 class Program {
  public:
   /// Makes the arena of the process `pid`, and what tells when that has ended.
@@ -54,6 +56,11 @@ class Program {
   void answer(const Question& question, int got, bool leased);
   /// What was read by this slot is not right any more.
   void end_lease(uint16_t slot);
+  /// The inodes of Ask::watch, as they are now; none if there are too many.
+  std::vector<Inode> watched(const Question& question);
+  void answer_watch(const Question& question, uint32_t lease, int64_t until);
+  /// What was told of this name is not right any more. Gives what Arena::names has now.
+  uint32_t end_name(uint16_t name);
 
   /// Takes nothing any more, and tells the program so.
   void cut_off();
@@ -61,6 +68,8 @@ class Program {
 
  private:
   Program(pid_t pid, int end_fd, int memory_fd, Arena& arena);
+
+  void end_question(const Question& question, int got, uint32_t lease);
 
   pid_t pid_;
   int end_fd_;
@@ -70,6 +79,7 @@ class Program {
   std::vector<RingReader> rings_;
   std::vector<std::shared_ptr<Ticket>> slots_;
   std::vector<uint32_t> leases_;  // what stands in the arena is for the program
+  std::vector<uint32_t> names_;   // the same
 };
 
 }  // namespace haichi::gasfs::arena

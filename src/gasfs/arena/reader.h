@@ -49,6 +49,22 @@ class Reader {
     return Part{{bytes_ + from, length}, at_end};
   }
 
+  /// What the dispatcher says of a name that is to be kept.
+  struct Watch {
+    uint32_t lease = 0;
+    int64_t until = 0;
+  };
+  /// Asks whether what is told of these inodes may be kept, under the number `name`. Nothing if
+  /// not.
+  std::optional<Watch> watch(uint16_t name, std::span<const uint64_t> inodes, int fd) {
+    if (inodes.size() > kMostSteps || !is_answered()) return {};
+    memcpy(arena_->answers[box_ - arena_->boxes], inodes.data(), inodes.size_bytes());
+    if (!put({.size = uint32_t(inodes.size()), .slot = name, .ask = Ask::watch}, fd)) return {};
+    file_ = 0;  // the bytes are not there any more
+    if (box_->got < 0 || box_->lease == 0) return {};
+    return Watch{box_->lease, box_->until};
+  }
+
  private:
   /// Bytes that are asked for, where little is read and what is near will be read soon.
   static constexpr size_t kWindow = 128 << 10;
@@ -78,20 +94,39 @@ class Reader {
     return std::min(may_keep && near ? std::max(size, kWindow) : size, kLargestRead);
   }
 
-  bool ask(const ReadFile& file, uint64_t offset, size_t size) {
-    // Of a question that was left the answer may still come, into the same place.
-    if (box_->answered.load(std::memory_order_acquire) != question_) return false;
-    if (arena_->closed.load(std::memory_order_acquire) != 0) return false;
+  /// What is put into the box.
+  struct Put {
+    uint64_t offset = 0;
+    uint32_t size = 0;
+    uint16_t slot = 0;
+    Ask ask = Ask::read;
+  };
+
+  /// Of a question that was left the answer may still come, into the same place.
+  bool is_answered() const {
+    return box_->answered.load(std::memory_order_acquire) == question_ &&
+           arena_->closed.load(std::memory_order_acquire) == 0;
+  }
+
+  /// Asks, and waits for the answer.
+  bool put(const Put& what, int fd) {
     if (++question_ == 0) ++question_;
-    box_->offset = offset;
-    box_->size = uint32_t(size);
-    box_->slot = file.slot;
+    box_->offset = what.offset;
+    box_->size = what.size;
+    box_->slot = what.slot;
+    box_->ask = what.ask;
     box_->number = question_;
     lease_ = 0;
     arena_->asking.fetch_or(uint64_t{1} << (box_ - arena_->boxes), std::memory_order_seq_cst);
     bell_->questions.fetch_add(1, std::memory_order_seq_cst);
     futex(bell_->questions, FUTEX_WAKE, 1);
-    if (!wait(file.fd) || box_->got < 0 || size_t(box_->got) > size) return false;
+    return wait(fd);
+  }
+
+  bool ask(const ReadFile& file, uint64_t offset, size_t size) {
+    if (!is_answered()) return false;
+    if (!put({.offset = offset, .size = uint32_t(size), .slot = file.slot}, file.fd)) return false;
+    if (box_->got < 0 || size_t(box_->got) > size) return false;
     file_ = file.number;
     offset_ = offset;
     size_ = size_t(box_->got);

@@ -253,6 +253,14 @@ int Service::attach(Inode inode, Handle handle, bool writes, std::span<char> rep
   return 0;
 }
 
+int Service::tell_socket(std::span<char> reply) {
+  Attachment attachment{.magic = kMagic, .version = kVersion};
+  if (reply.size() < sizeof attachment) return EINVAL;
+  memcpy(attachment.socket, parts_->path.data(), parts_->path.size());
+  memcpy(reply.data(), &attachment, sizeof attachment);
+  return 0;
+}
+
 int Service::take_error(Handle handle) {
   const std::lock_guard lock(parts_->gathering.mutex);
   return parts_->gathering.tickets.take_error(handle);
@@ -265,12 +273,12 @@ void Service::forget(Inode inode, Handle handle) {
 
 void Service::changing(Inode inode) {
   const std::lock_guard lock(parts_->gathering.mutex);
-  parts_->gathering.leases.changing(inode);
+  parts_->gathering.changing(inode);
 }
 
 void Service::changed(Inode inode) {
   const std::lock_guard lock(parts_->gathering.mutex);
-  parts_->gathering.leases.changed(inode);
+  parts_->gathering.changed(inode);
 }
 
 void Service::mapped(Inode inode) {

@@ -29,6 +29,7 @@ class Service : public Beside {
   void settle() override;
   void opened(Inode inode) override;
   int attach(Inode inode, Handle handle, bool writes, std::span<char> reply) override;
+  int tell_socket(std::span<char> reply) override;
   void changing(Inode inode) override;
   void changed(Inode inode) override;
   int take_error(Handle handle) override;

@@ -16,6 +16,8 @@
 #include <span>
 
 #include "gasfs/client/descriptors.h"
+#include "gasfs/client/names.h"
+#include "gasfs/client/process.h"
 
 namespace haichi::gasfs::client {
 
@@ -134,6 +136,18 @@ void tell_kernel_of_size(int fd);
 inline std::optional<void*> on_mmap(void*, size_t, int, int, int fd, off_t) {
   if (file_of(fd)) tell_kernel_of_size(fd);
   return {};
+}
+
+/// Into a struct stat, or a struct stat64, which is the same. What is kept is no symbolic link, and
+/// so right for lstat(2) too.
+inline std::optional<int> on_stat(const char* path, void* about) {
+  if (!path || path[0] != '/' || !about || !any_mounts()) return {};
+  return stat_of_name(path, *static_cast<struct stat*>(about));
+}
+
+inline std::optional<int> on_fstatat(int, const char* path, void* about, int flags) {
+  if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)) != 0) return {};
+  return on_stat(path, about);
 }
 
 std::optional<int> on_open(const char* path, int flags, mode_t mode);

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "gasfs/arena/attach.h"
 #include "generated/libc_real.h"
@@ -54,7 +55,20 @@ alignas(ThreadRing) constinit __thread std::byte own_ring_memory
 struct Mounts {
   size_t count = 0;
   uint64_t devices[kMounts] = {};
+  MountFolder folders[kMounts] = {};
 };
+
+void add_mount(Mounts& mounts, const char* path, uint64_t device) {
+  MountFolder& folder = mounts.folders[mounts.count];
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/') --length;
+  if (path[0] == '/' && length < sizeof folder.path) {
+    memcpy(folder.path, path, length);
+    folder.length = uint16_t(length);
+    folder.device = device;
+  }
+  mounts.devices[mounts.count++] = device;
+}
 
 /// The devices of the folders that HAICHI_GASFS names, with colons between them.
 Mounts find_mounts() {
@@ -69,7 +83,7 @@ Mounts find_mounts() {
     if (length > 0 && length < sizeof path) {
       memcpy(path, at, length);
       path[length] = '\0';
-      if (stat(path, &about) == 0) mounts.devices[mounts.count++] = about.st_dev;
+      if (libc::real().stat(path, &about) == 0) add_mount(mounts, path, about.st_dev);
     }
     at += length + (at[length] == ':');
   }
@@ -81,9 +95,10 @@ constinit std::atomic<bool> fills_mounts{false};  // whoever made it so has foun
 constinit std::atomic<bool> knows_mounts{false};
 
 /// Nobody waits for another who looks for them: in a child of fork(2) that one may not be there.
-Mounts mounts() {
+/// `found` is room for them meanwhile.
+const Mounts& mounts(Mounts& found) {
   if (knows_mounts.load(std::memory_order_acquire)) return all_mounts;
-  const Mounts found = find_mounts();
+  found = find_mounts();
   if (!fills_mounts.exchange(true)) {
     all_mounts = found;
     knows_mounts.store(true, std::memory_order_release);
@@ -247,12 +262,46 @@ bool put_binding(OpenFile& file, int fd, uint64_t ticket) {
 
 }  // namespace
 
-bool any_mounts() { return mounts().count != 0; }
+bool any_mounts() {
+  Mounts room;
+  return mounts(room).count != 0;
+}
 
 bool is_ours(uint64_t device) {
-  const Mounts known = mounts();
+  Mounts room;
+  const Mounts& known = mounts(room);
   return std::find(known.devices, known.devices + known.count, device) !=
          known.devices + known.count;
+}
+
+const MountFolder* mount_above(const char* path) {
+  if (!knows_mounts.load(std::memory_order_acquire)) return nullptr;
+  for (const MountFolder& folder : std::span(all_mounts.folders, all_mounts.count)) {
+    if (folder.length != 0 && strncmp(path, folder.path, folder.length) == 0 &&
+        path[folder.length] == '/') {
+      return &folder;
+    }
+  }
+  return nullptr;
+}
+
+bool attach_to(const MountFolder& mount) {
+  const std::unique_lock lock(attaching, std::try_to_lock);
+  if (!lock || refused) return false;
+  if (const Process* const own = process.load(); own && own->arena.load()) return true;
+  const int fd = libc::real().open(mount.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK, 0);
+  if (fd < 0) return false;
+  const auto attachment = ask_mount(fd, arena::kFindSocket);
+  libc::real().close(fd);
+  refused = !attachment || !connect_to(attachment->socket);
+  return !refused;
+}
+
+uint32_t lease_of_name(size_t number) {
+  const Process* const own = process.load(std::memory_order_acquire);
+  const arena::Arena* const memory = own ? own->arena.load(std::memory_order_acquire) : nullptr;
+  if (!memory || memory->closed.load(std::memory_order_acquire) != 0) return 0;
+  return memory->names[number].load(std::memory_order_seq_cst);
 }
 
 arena::RingWriter* take_ring() {

@@ -13,6 +13,19 @@ bool is_ours(uint64_t device);
 /// Whether HAICHI_GASFS names any: false ends most of what there is to do at an open.
 bool any_mounts();
 
+/// A folder that HAICHI_GASFS names, without slashes at its end, and the device of its mount.
+struct MountFolder {
+  uint16_t length = 0;
+  uint64_t device = 0;
+  char path[128] = {};
+};
+/// The one that a path is beneath, by its text alone; null if there is none.
+const MountFolder* mount_above(const char* path);
+
+/// Gives this process an arena of the mount's dispatcher, if it has none. Does not wait for another
+/// thread that is about to. True if there is one.
+bool attach_to(const MountFolder& mount);
+
 /// Asks the mount for the file, and its dispatcher for an arena if this process has none yet, and
 /// puts the file's slot into a ring. True if the file is attached now; otherwise it is refused.
 bool attach(OpenFile& file, int fd);
@@ -29,6 +42,9 @@ void done_with_ring();
 
 /// Whether all of this file goes through the kernel because the dispatcher said so.
 bool is_through_kernel(const OpenFile& file);
+
+/// What Arena::names has for this number; 0 where there is no arena, or the dispatcher is gone.
+uint32_t lease_of_name(size_t number);
 
 /// Whether this is a child of vfork(2), which has the memory of its parent and descriptors of its
 /// own.

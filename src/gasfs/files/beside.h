@@ -21,6 +21,8 @@ class Beside {
   /// A program that has the file open asks by ioctl(2) what lets it read, or also write, by the
   /// other face. Fills `reply` (gasfs/arena/attach.h); an errno value if it can't.
   virtual int attach(Inode inode, Handle handle, bool writes, std::span<char> reply) = 0;
+  /// The same for whoever wants no more than to reach the other face: without a ticket.
+  virtual int tell_socket(std::span<char> reply) = 0;
   /// Around what changes bytes or size of a file: what programs have read by the other face and
   /// keep is not right any more. See Changing.
   virtual void changing(Inode inode) = 0;

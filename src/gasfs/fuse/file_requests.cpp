@@ -197,15 +197,20 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t, off_t from, fuse_file_in
 }
 
 void on_ioctl(fuse_req_t request, fuse_ino_t inode, unsigned command, void*, fuse_file_info* info,
-              unsigned, const void*, size_t, size_t room) {
+              unsigned flags, const void*, size_t, size_t room) {
   Face& face = face_of(request);
   std::array<char, sizeof(arena::Attachment)> reply{};
   const bool writes = command == arena::kAttachToWrite;
-  if (!face.beside || (command != arena::kAttach && !writes) || room < reply.size()) {
+  const bool finds = command == arena::kFindSocket;
+  // A folder has no handle that could have a ticket.
+  const bool known =
+      finds || ((flags & FUSE_IOCTL_DIR) == 0 && (command == arena::kAttach || writes));
+  if (!face.beside || !known || room < reply.size()) {
     fuse_reply_err(request, ENOTTY);
     return;
   }
-  const int failed = face.beside->attach(inode, handle_of(info), writes, reply);
+  const int failed = finds ? face.beside->tell_socket(reply)
+                           : face.beside->attach(inode, handle_of(info), writes, reply);
   if (failed) {
     fuse_reply_err(request, failed);
   } else {
