@@ -132,6 +132,35 @@ void describe(Description& d, const Call& call) {
 }
 
 template <class Call>
+constexpr bool kWaitsForSender = std::string_view(Call::kPlainName) == "MPI_Recv";
+constexpr int kSureTag = 32767;  // every MPI has tags up to it
+
+/// Whether a probe for the message takes arguments that are surely right, and so does the receive:
+/// what is wrong must be told at once, and not when a message comes.
+template <class Call>
+bool can_be_probed(recorder::Session& session, const Call& call) {
+  const bool tag = call.tag == MPI_ANY_TAG || (call.tag >= 0 && call.tag <= kSureTag);
+  const bool room = call.count == 0 || (call.count > 0 && call.buf != nullptr);
+  if (!tag || !room || call.datatype == handles().datatype_null) return false;
+  const std::lock_guard guard(session.recording.lock());
+  if (!session.communicators.all_know(call.comm)) return false;
+  const int ranks = session.communicators.of(call.comm)->size();
+  return call.source == MPI_ANY_SOURCE || (call.source >= 0 && call.source < ranks);
+}
+
+/// Waits until the message is there. It stays there, and the receive takes the one that it would
+/// have taken, or, if another thread does, waits for the next one as it would have. A probe fails
+/// where the receive would, as of a rank that is lost; the program's error handler has been called
+/// then, and must not be once more.
+template <class Call>
+int wait_for_sender(recorder::Session& session, recorder::TimedCall& timed, const Call& call) {
+  int result = MPI_SUCCESS;
+  if (session.parts.syncs && can_be_probed(session, call))
+    timed.wait([&] { result = real().Probe(call.source, call.tag, call.comm, call.status); });
+  return result;
+}
+
+template <class Call>
 int point_to_point(const Call& given) {
   recorder::Session* const session = recorder::session();
   if (session == nullptr) return given.real_call();
@@ -139,7 +168,12 @@ int point_to_point(const Call& given) {
   [[maybe_unused]] MPI_Status own;  // how much came, and from whom
   if constexpr (requires { call.status; })
     if (call.status == MPI_STATUS_IGNORE) call.status = &own;
-  return recorder::timed(*session, call, [&](Description& d) { describe(d, call); });
+  recorder::TimedCall timed(*session, Call::kNumber);
+  int result = MPI_SUCCESS;
+  if constexpr (kWaitsForSender<Call>) result = wait_for_sender(*session, timed, call);
+  result = timed.make([&] { return result == MPI_SUCCESS ? call.real_call() : result; });
+  timed.count(result, [&](Description& d) { describe(d, call); });
+  return result;
 }
 
 }  // namespace

@@ -190,6 +190,37 @@ def test_tells_waiting_from_the_collective(mpi: Mpi, tmp_path: Path) -> None:
     assert counted(lines, 0)["MPI_Barrier", None, None, "0-1"] == STEPS
 
 
+def test_tells_a_late_sender_from_the_transfer(mpi: Mpi, tmp_path: Path) -> None:
+    """With --sync what a blocking receive waits for its sender is apart, also of any source and
+    tag; the program gets the same, and no error that it would not get."""
+    program = mpi.compile(ROOT / "tests/mpi/late_sender.c", *mpis.thread_flags())
+    stock = mpi.run(2, [program], mpi.stock(), check=True)
+    assert stock.stdout == "errors 3\n"
+    path = tmp_path / "record.jsonl"
+    done = mpi.run(2, [program], under(mpi, path, HAICHI_RECORD_SYNC="on"), check=True)
+    assert done.stdout == stock.stdout
+    lines = read(path)
+    receives = [line for line in of_kind(lines, "call") if line["function"] == "MPI_Recv"]
+    by_bytes = {line.get("bytes"): line for line in receives if line["ranks"] == "1"}
+    for bytes_of in (800, 400000):  # 0.9 s late, of which a busy machine may take some
+        assert 0.3 < by_bytes[bytes_of]["wait_s"] <= by_bytes[bytes_of]["total_s"]
+    # It was there already, and one whose tag not every MPI has is not looked for before.
+    assert by_bytes[16].get("wait_s", 0) < 0.3
+    assert "wait_s" not in by_bytes[24]
+    assert not [line for line in of_kind(lines, "call") if line["function"] == "MPI_Probe"]
+
+
+def test_threads_that_wait_for_the_same_message_get_each_one(mpi: Mpi, tmp_path: Path) -> None:
+    """With --sync too, where several threads see the same message before one of them takes it."""
+    program = mpi.compile(ROOT / "tests/mpi/late_sender.c", *mpis.thread_flags())
+    stock = mpi.run(2, [program, "threads"], mpi.stock(), check=True)
+    path = tmp_path / "record.jsonl"
+    done = mpi.run(2, [program, "threads"], under(mpi, path, HAICHI_RECORD_SYNC="on"), check=True)
+    assert sorted(done.stdout.splitlines()) == sorted(stock.stdout.splitlines())
+    if "threads intact" in stock.stdout:
+        assert counted(read(path), 1)["MPI_Recv", None, 4, "0-1"] == 800
+
+
 def test_counts_the_calls_of_all_threads(mpi: Mpi, tmp_path: Path) -> None:
     """Four threads that call MPI at once: none of their calls is lost."""
     program = mpi.compile(ROOT / "tests/mpi/record_files.c", *mpis.thread_flags())

@@ -147,7 +147,9 @@ class RecordedCall(Form):
     least_s: Seconds = Field(0.0, description="What the shortest took.")
     most_s: Seconds = Field(0.0, description="What the longest took.")
     wait_s: Seconds = Field(
-        0.0, description="Of `total_s`: in the barrier before the call (`--sync`)."
+        0.0,
+        description="Of `total_s`: in the barrier before a collective call, or until the message "
+        "of a receive was there (`--sync`).",
     )
     histogram: Histogram | None = Field(None, description="Of the times.")
 

@@ -76,7 +76,7 @@ def _tiles(view: View) -> Markup:
         ("From Init to Finalize", format_seconds(record.wall_s), "of the longest rank"),
         ("In MPI", format_share(mean, record.wall_s), f"{format_seconds(mean)} a rank in the mean"),
         ("Waiting", format_share(view.waiting, view.seconds),
-         "of the time in MPI, in collectives, at least"),
+         "of the time in MPI, at least"),
         ("Imbalance", format_seconds(view.imbalance),
          f"rank {slowest} computes {format_seconds(most)}"),
         ("Sent", format_bytes(view.sent),

@@ -66,9 +66,13 @@ def balance(view: View) -> list[str]:
             f"{rank} ({most / mean:.2f} times the mean)"
         )
     if view.waits:
-        how = "in barriers before calls" if record.head.sync else "at least, by who spends least"
+        how = "at least, by who spends least"
+        where = "in collectives"
+        if record.head.sync:
+            how = "in barriers before calls, and until a received message was there"
+            where = "in collectives and receives"
         lines.append(
-            f"waiting for others in collectives: {format_seconds(view.waiting)} of all ranks "
+            f"waiting for others {where}: {format_seconds(view.waiting)} of all ranks "
             f"({format_share(view.waiting, view.seconds)} of the time in MPI; {how})"
         )
     elif view.functions:
