@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/os.h"
 #include "base/version.h"
 #include "offline/commands.h"
+#include "record/kept_sequence.h"
 #include "record/write.h"
 
 namespace haichi::offline {
@@ -51,9 +53,12 @@ Status merge(const std::string& folder, const std::vector<int>& ranks) {
     if (!record::view_part(std::as_bytes(std::span(*bytes)), view))
       return fail(EINVAL, "{} is no part of a record, or of another version of haichi", path);
     const record::PartText part(view);
+    std::optional<record::Sequence> sequence =
+        record::kept_sequence(view.sequence, part.functions());
     record::Numbers numbers;
     if ((i == 0 && !print(first_line(part, view.head->ranks))) ||
-        !shared.give(part.wanted(), numbers, print) || !part.write(numbers, print))
+        !shared.give(part.wanted(), numbers, print) ||
+        !part.write(numbers, print, sequence ? &*sequence : nullptr))
       return fail(EIO, "standard output cannot be written");
   }
   return {};

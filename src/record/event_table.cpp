@@ -8,11 +8,6 @@
 namespace haichi::record {
 namespace {
 
-// What an event may take, its place in the table and some slots that it completes included.
-constexpr size_t kSlotsOfCompletes = 4;
-constexpr size_t kBytesOfEvent =
-    sizeof(EventKey) + sizeof(uint64_t) + 2 * sizeof(uint32_t) + kSlotsOfCompletes * sizeof(int);
-
 uint64_t pair(int a, int b) { return uint64_t(uint32_t(a)) << 32 | uint32_t(b); }
 
 uint64_t hash_of(const EventKey& key) {
@@ -27,23 +22,36 @@ uint64_t hash_of(const EventKey& key) {
   return hash;
 }
 
-bool same(const EventKey& a, const EventKey& b) {
-  return a.call == b.call && a.comm == b.comm && a.peer == b.peer && a.tag == b.tag &&
-         a.root == b.root && a.request == b.request && a.from == b.from &&
-         a.from_tag == b.from_tag && a.file == b.file && a.window == b.window &&
-         a.bytes == b.bytes && a.from_bytes == b.from_bytes && a.received == b.received &&
-         std::equal(a.completes.begin(), a.completes.end(), b.completes.begin(), b.completes.end());
-}
-
 }  // namespace
 
-EventTable::EventTable(size_t most_bytes)
-    : stored_(most_bytes / kBytesOfEvent),
-      completes_(stored_.size() * kSlotsOfCompletes),
-      slots_(std::bit_floor(std::max<size_t>(stored_.size() * 2, 2))) {}
+EventKey key_of(const StoredEvent& stored, const int* its_slots) {
+  return {.call = stored.call,
+          .comm = stored.comm,
+          .peer = stored.peer,
+          .tag = stored.tag,
+          .root = stored.root,
+          .request = stored.request,
+          .from = stored.from,
+          .from_tag = stored.from_tag,
+          .file = stored.file,
+          .window = stored.window,
+          .bytes = stored.bytes,
+          .from_bytes = stored.from_bytes,
+          .received = stored.received,
+          .completes = {its_slots, stored.completes}};
+}
+
+EventTable::EventTable(Memory& memory, size_t at, const SequenceLayout& layout)
+    : memory_(memory),
+      at_(at),
+      layout_(layout),
+      slots_(std::bit_floor(std::max<size_t>(layout.events * 2, 2))) {
+  if (slots_.size() > 0 && memory_.make_usable(at_, sizeof(SequenceHead)))
+    head_ = memory_.at<SequenceHead>(at_);
+}
 
 int EventTable::number(const EventKey& key) {
-  if (slots_.size() == 0) return -1;
+  if (head_ == nullptr) return -1;
   const uint64_t hash = hash_of(key);
   const size_t mask = slots_.size() - 1;
   for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
@@ -52,31 +60,50 @@ int EventTable::number(const EventKey& key) {
       if (number >= 0) slots_[slot] = uint32_t(number) + 1;
       return number;
     }
-    const Stored& stored = stored_[slots_[slot] - 1];
-    if (stored.hash == hash && same(stored.key, key)) return int(slots_[slot]) - 1;
+    const StoredEvent& found = stored(slots_[slot] - 1);
+    if (found.hash == hash && same(found, key)) return int(slots_[slot]) - 1;
   }
+}
+
+bool EventTable::same(const StoredEvent& s, const EventKey& key) const {
+  const int* const slots = completes() + s.completes_at;
+  return s.call == key.call && s.comm == key.comm && s.peer == key.peer && s.tag == key.tag &&
+         s.root == key.root && s.request == key.request && s.from == key.from &&
+         s.from_tag == key.from_tag && s.file == key.file && s.window == key.window &&
+         s.bytes == key.bytes && s.from_bytes == key.from_bytes && s.received == key.received &&
+         std::equal(slots, slots + s.completes, key.completes.begin(), key.completes.end());
 }
 
 int EventTable::add(const EventKey& key, uint64_t hash) {
   // The slots are never full: there are more of them than events that fit.
-  const bool fits = size_t(size_) < stored_.size() && size_t(size_) + 1 < slots_.size();
-  if (!fits || completes_.size() - completes_used_ < key.completes.size()) return -1;
-  Stored& stored = stored_[size_t(size_)];
-  stored = {key, hash};
-  if (!key.completes.empty()) {
-    int* const begin = &completes_[completes_used_];
-    std::copy(key.completes.begin(), key.completes.end(), begin);
-    stored.key.completes = {begin, key.completes.size()};
-    completes_used_ += key.completes.size();
-  }
-  return size_++;
+  const size_t completes_size = key.completes.size();
+  const bool fits = head_->events < layout_.events && head_->events + 1 < slots_.size() &&
+                    layout_.completes - head_->completes >= completes_size;
+  const size_t event_at = at_ + layout_.events_at + head_->events * sizeof(StoredEvent);
+  const size_t completes_at = at_ + layout_.completes_at + head_->completes * sizeof(int);
+  if (!fits || !memory_.make_usable(event_at, sizeof(StoredEvent)) ||
+      !memory_.make_usable(completes_at, completes_size * sizeof(int)))
+    return -1;
+  std::copy(key.completes.begin(), key.completes.end(), memory_.at<int>(completes_at));
+  *memory_.at<StoredEvent>(event_at) = {
+      key.call,  key.comm,       key.peer,         key.tag,
+      key.root,  key.request,    key.from,         key.from_tag,
+      key.file,  key.window,     head_->completes, uint32_t(completes_size),
+      key.bytes, key.from_bytes, key.received,     hash};
+  in_this_order();
+  head_->completes += uint32_t(completes_size);
+  return int(head_->events++);
 }
 
-EventKey EventTable::key(int number) const { return stored_[size_t(number)].key; }
+EventKey EventTable::key(int number) const {
+  const StoredEvent& event = stored(uint32_t(number));
+  return key_of(event, completes() + event.completes_at);
+}
 
 size_t EventTable::bytes() const {
-  return slots_.size() * sizeof(uint32_t) + completes_used_ * sizeof(int) +
-         size_t(size_) * sizeof(Stored);
+  if (head_ == nullptr) return 0;
+  return slots_.size() * sizeof(uint32_t) + head_->completes * sizeof(int) +
+         head_->events * sizeof(StoredEvent);
 }
 
 }  // namespace haichi::record

@@ -1,38 +1,49 @@
 // The events of a stream, each once, by number.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "record/event_key.h"
 #include "record/lazy_array.h"
+#include "record/memory.h"
+#include "record/sequence_layout.h"
 
 namespace haichi::record {
+
+/// `its_slots`: those that it completes.
+EventKey key_of(const StoredEvent& stored, const int* its_slots);
 
 /// Finds an event's number in constant time, in bounded memory. Not thread-safe.
 class EventTable {
  public:
-  explicit EventTable(size_t most_bytes);
+  /// What an event may take, its place in the table and some slots that it completes included.
+  static constexpr size_t kSlotsOfCompletes = 4;
+  static constexpr size_t kBytesOfEvent =
+      sizeof(StoredEvent) + 2 * sizeof(uint32_t) + kSlotsOfCompletes * sizeof(int);
+
+  /// Events lie in `memory`, which outlives it, as the layout says from `at` on.
+  EventTable(Memory& memory, size_t at, const SequenceLayout& layout);
 
   /// The number of the event, a new one if it was not seen before; -1 if there is no room for it.
   int number(const EventKey& key);
   /// The event; its `completes` stay valid as long as the table.
   EventKey key(int number) const;
-  int size() const { return size_; }
   size_t bytes() const;
 
  private:
-  struct Stored {
-    EventKey key;  // `completes` points into completes_
-    uint64_t hash;
-  };
   int add(const EventKey& key, uint64_t hash);
+  bool same(const StoredEvent& stored, const EventKey& key) const;
+  const StoredEvent& stored(uint32_t number) const {
+    return memory_.at<StoredEvent>(at_ + layout_.events_at)[number];
+  }
+  const int* completes() const { return memory_.at<int>(at_ + layout_.completes_at); }
 
-  LazyArray<Stored> stored_;
-  LazyArray<int> completes_;
-  LazyArray<uint32_t> slots_;  // number + 1 of an event, 0: free; a power of two of them
-  int size_ = 0;
-  size_t completes_used_ = 0;
+  Memory& memory_;
+  const size_t at_;
+  const SequenceLayout layout_;
+  SequenceHead* head_ = nullptr;  // null: there is no memory
+  LazyArray<uint32_t> slots_;     // number + 1 of an event, 0: free; a power of two of them
 };
 
 }  // namespace haichi::record

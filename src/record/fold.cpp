@@ -7,6 +7,7 @@
 
 #include "record/event_table.h"
 #include "record/fold_stack.h"
+#include "record/sequence_keeper.h"
 
 namespace haichi::record {
 namespace {
@@ -118,14 +119,29 @@ class Maker {
 }  // namespace
 
 struct Folder::State {
-  explicit State(size_t most_bytes) : table(most_bytes / 4), stack(most_bytes - most_bytes / 4) {}
+  State(std::unique_ptr<Memory> own_memory, Memory& memory, size_t at, const SequenceLayout& layout)
+      : own(std::move(own_memory)),
+        table(memory, at, layout),
+        stack(layout.items),
+        keeper(memory, at, layout) {}
+  const std::unique_ptr<Memory> own;  // if nobody else has it
   EventTable table;
   FoldStack stack;
+  SequenceKeeper keeper;
   uint64_t events = 0;
   bool cut = false;
 };
 
-Folder::Folder(size_t most_bytes) : state_(std::make_unique<State>(most_bytes)) {}
+Folder::Folder(size_t most_bytes) {
+  const SequenceLayout layout(most_bytes);
+  auto own = std::make_unique<Memory>(layout.bytes);
+  Memory& memory = *own;
+  state_ = std::make_unique<State>(std::move(own), memory, 0, layout);
+}
+
+Folder::Folder(Memory& memory, size_t at)
+    : state_(std::make_unique<State>(nullptr, memory, at, SequenceLayout(kMostBytes))) {}
+
 Folder::~Folder() = default;
 Folder::Folder(Folder&&) noexcept = default;
 Folder& Folder::operator=(Folder&&) noexcept = default;
@@ -137,6 +153,19 @@ void Folder::add(int event, int64_t compute_ns, int64_t took_ns) {
   ++state.events;
   if (state.cut) return;
   state.cut = event < 0 || !state.stack.add(uint32_t(event), compute_ns, took_ns);
+  if (state.cut)
+    state.keeper.cut();
+  else
+    state.keeper.added(state.stack, uint32_t(event), compute_ns, took_ns);
+}
+
+bool Folder::restore(const CopiedItem& item) {
+  if (item.event != FoldStack::kNone)
+    return state_->stack.put(
+        item.event,
+        {int64_t(item.place.compute_ns), int64_t(item.place.took_ns), int64_t(item.place.most_ns)});
+  const uint64_t times = uint64_t{item.loop.times_high} << 32 | item.loop.times_low;
+  return times > 1 && state_->stack.put_loop(item.loop.length, times);
 }
 
 bool Folder::cut() const { return state_->cut; }

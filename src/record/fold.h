@@ -8,7 +8,9 @@
 #include <string>
 
 #include "record/event_key.h"
+#include "record/memory.h"
 #include "record/sequence.h"
+#include "record/sequence_layout.h"
 
 namespace haichi::record {
 
@@ -20,12 +22,17 @@ namespace haichi::record {
 /// number. For each place in the program the sums of computing and call times are kept, and the
 /// longest computing.
 ///
-/// Memory never exceeds `most_bytes`: the event that would need more, and all behind it, are left
-/// out, and cut() is true from then on. Not thread-safe: one for each rank, under the recorder's
-/// lock.
+/// Memory never exceeds `most_bytes`, with what is kept of it in a file: the event that would need
+/// more, and all behind it, are left out, and cut() is true from then on. Not thread-safe: one for
+/// each rank, under the recorder's lock.
 class Folder {
  public:
-  explicit Folder(size_t most_bytes = size_t{8} << 20);
+  static constexpr size_t kMostBytes = size_t{8} << 20;
+
+  explicit Folder(size_t most_bytes = kMostBytes);
+  /// What it does is kept in `memory` from `at` on, as the layout of kMostBytes says, if that is in
+  /// a file: kept_sequence() reads it. The memory outlives this.
+  Folder(Memory& memory, size_t at);
   ~Folder();
   Folder(Folder&&) noexcept;
   Folder& operator=(Folder&&) noexcept;
@@ -39,6 +46,10 @@ class Folder {
   void add(const EventKey& key, int64_t compute_ns, int64_t took_ns) {
     add(event(key), compute_ns, took_ns);
   }
+
+  /// Puts the next item of a copy where it was; an event of it is there already. False if it cannot
+  /// be there.
+  bool restore(const CopiedItem& item);
 
   bool cut() const;
   size_t bytes() const;     ///< of memory that it takes

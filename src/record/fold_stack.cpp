@@ -14,10 +14,8 @@ constexpr int kMostLooks = 16, kMostCompared = 4;
 
 }  // namespace
 
-// An item takes its own memory, an entry, a power, an ending, and on each level one or two heads.
-FoldStack::FoldStack(size_t most_bytes)
-    : items_(most_bytes / (sizeof(Item) + sizeof(Entry) + sizeof(uint64_t) + sizeof(uint32_t) +
-                           2 * kGrams.size() * sizeof(uint32_t))),
+FoldStack::FoldStack(size_t most_items)
+    : items_(most_items),
       entries_(items_.size()),
       powers_(items_.size() + 1),
       endings_(items_.size()),
@@ -26,25 +24,38 @@ FoldStack::FoldStack(size_t most_bytes)
              LazyArray<uint32_t>(std::bit_ceil(items_.size() + 1)),
              LazyArray<uint32_t>(std::bit_ceil(items_.size() + 1))},
       mask_(uint32_t(std::bit_ceil(items_.size() + 1) - 1)) {
+  // Its own memory, an entry, a power, an ending, and on each level one or two heads.
+  static_assert(kBytesOfItem == sizeof(Item) + sizeof(Entry) + sizeof(uint64_t) + sizeof(uint32_t) +
+                                    2 * kGrams.size() * sizeof(uint32_t));
   if (powers_.size() > 0) powers_[0] = 1;
 }
 
-bool FoldStack::add(uint32_t event, int64_t compute_ns, int64_t took_ns) {
+bool FoldStack::put(uint32_t event, const Place& place) {
   const uint32_t number = new_item();
   if (number == kNone) return false;
   Item& item = items_[number];
   item.event = event;
   item.hash = mix(uint64_t{event} + 1);
-  item.place = {compute_ns, took_ns, compute_ns};
+  item.place = place;
   push(number);
-  // A loop needs an item to be free, which the last but one that fits would take.
-  while (grow_loop() || make_loop()) continue;
   return true;
 }
 
-size_t FoldStack::bytes() const {
-  return items_used_ * (sizeof(Item) + sizeof(Entry) + sizeof(uint64_t) + sizeof(uint32_t) +
-                        2 * kGrams.size() * sizeof(uint32_t));
+bool FoldStack::put_loop(uint32_t length, uint64_t times) {
+  const bool has_room = free_ != kNone || items_used_ < items_.size();
+  if (length == 0 || length > size_ || !has_room) return false;
+  const uint64_t hash = hash_between(size_ - length, size_);
+  const uint32_t body = body_of_last(length);
+  pop(length);
+  push_loop(body, length, times, hash);
+  return true;
+}
+
+bool FoldStack::add(uint32_t event, int64_t compute_ns, int64_t took_ns) {
+  if (!put(event, {compute_ns, took_ns, compute_ns})) return false;
+  // A loop needs an item to be free, which the last but one that fits would take.
+  while (grow_loop() || make_loop()) continue;
+  return true;
 }
 
 // --- Hashes ------------------------------------------------------------------------------------
@@ -167,20 +178,30 @@ bool FoldStack::fold_last(uint32_t length) {
   if (hash_between(first, second) != hash) return false;
   for (uint32_t i = 0; i < length; ++i)
     if (!equal(entries_[first + i].item, entries_[second + i].item)) return false;
-  for (uint32_t i = 0; i < length; ++i) {
-    merge(entries_[first + i].item, entries_[second + i].item);
-    if (i > 0) items_[entries_[first + i - 1].item].next = entries_[first + i].item;
-  }
-  items_[entries_[second - 1].item].next = kNone;
-  const uint32_t body = entries_[first].item;
-  pop(2 * length);
-  const uint32_t number = new_item();  // there is one: the second half is free
+  for (uint32_t i = 0; i < length; ++i) merge(entries_[first + i].item, entries_[second + i].item);
+  pop(length);
+  const uint32_t body = body_of_last(length);
+  pop(length);
+  push_loop(body, length, 2, hash);
+  return true;
+}
+
+// Links the last items, so that they can be a body; the first of them.
+uint32_t FoldStack::body_of_last(uint32_t length) {
+  const uint32_t first = size_ - length;
+  for (uint32_t i = first; i + 1 < size_; ++i) items_[entries_[i].item].next = entries_[i + 1].item;
+  items_[entries_[size_ - 1].item].next = kNone;
+  return entries_[first].item;
+}
+
+// There is a free item for it, as whoever calls this knows.
+void FoldStack::push_loop(uint32_t first, uint32_t length, uint64_t times, uint64_t body_hash) {
+  const uint32_t number = new_item();
   Item& loop = items_[number];
   loop.event = kNone;
-  loop.loop = {2, hash, body, length};
+  loop.loop = {times, body_hash, first, length};
   rehash(loop);
   push(number);
-  return true;
 }
 
 bool FoldStack::equal(uint32_t a, uint32_t b) const {

@@ -39,16 +39,23 @@ class FoldStack {
     bool is_loop() const { return event == kNone; }
   };
 
-  explicit FoldStack(size_t most_bytes);
+  static constexpr size_t kBytesOfItem = 132;  ///< of memory, with what finds it
+
+  explicit FoldStack(size_t most_items);
 
   /// Adds an occurrence; false, and nothing was done, if memory is full.
   bool add(uint32_t event, int64_t compute_ns, int64_t took_ns);
+  /// Builds a stack again: puts all occurrences of an event at a place on top, or makes the last
+  /// `length` items a loop. False, and nothing was done, if memory is full, or if there are not so
+  /// many.
+  bool put(uint32_t event, const Place& place);
+  bool put_loop(uint32_t length, uint64_t times);
 
   uint32_t size() const { return size_; }
   /// The i-th item from the bottom, and any by its number, as Loop::first and Item::next have it.
   uint32_t at(uint32_t i) const { return entries_[i].item; }
   const Item& item(uint32_t number) const { return items_[number]; }
-  size_t bytes() const;
+  size_t bytes() const { return items_used_ * kBytesOfItem; }
 
  private:
   static constexpr std::array<uint32_t, 4> kGrams{1, 8, 64, 512};
@@ -88,6 +95,8 @@ class FoldStack {
   bool grow_loop();
   bool make_loop();
   bool fold_last(uint32_t length);
+  uint32_t body_of_last(uint32_t length);
+  void push_loop(uint32_t first, uint32_t length, uint64_t times, uint64_t body_hash);
   bool equal(uint32_t a, uint32_t b) const;
   void merge(uint32_t into, uint32_t from);
 

@@ -24,6 +24,7 @@ bool view_part(std::span<const std::byte> bytes, PartView& view) {
   view.text = {text.data(), text.size()};
   view.entries = at<Entry>(bytes, kEntriesAt, std::min(view.head->entries, kMostEntries));
   view.sent = at<Sent>(bytes, kSentAt, view.head->sent > 0 ? kSentSlots : 0);
+  if (bytes.size() > kSequenceAt) view.sequence = bytes.subspan(kSequenceAt);
   return true;
 }
 

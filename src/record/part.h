@@ -16,7 +16,7 @@ namespace haichi::record {
 
 /// Times are nanoseconds; of the monotonic clock if they are moments.
 struct Head {
-  static constexpr char kMagic[8] = {'h', 'a', 'i', 'c', 'h', 'i', 'R', '1'};
+  static constexpr char kMagic[8] = {'h', 'a', 'i', 'c', 'h', 'i', 'R', '2'};
 
   char magic[8];
   int32_t rank, ranks;
@@ -55,14 +55,16 @@ inline constexpr size_t kEntriesAt = kTextAt + kMostText;
 inline constexpr uint32_t kMostEntries = 24'576;
 inline constexpr size_t kSentAt = kEntriesAt + kMostEntries * sizeof(Entry);
 inline constexpr uint32_t kSentSlots = 16'384;
-inline constexpr size_t kPartBytes = kSentAt + kSentSlots * sizeof(Sent);
+inline constexpr size_t kSequenceAt = size_t{19} << 20;  ///< if the order of calls is kept too
+static_assert(kSentAt + kSentSlots * sizeof(Sent) <= kSequenceAt);
 
 /// A part that is complete, or as much of it as there is.
 struct PartView {
   const Head* head;
   std::string_view text;  ///< definitions, JSON lines
   std::span<const Entry> entries;
-  std::span<const Sent> sent;  ///< with free slots
+  std::span<const Sent> sent;           ///< with free slots
+  std::span<const std::byte> sequence;  ///< for kept_sequence()
 };
 
 /// Of the bytes of a file; nothing if it is no part, or one of another version. What lies beyond

@@ -2,10 +2,12 @@
 
 #include <cstring>
 
+#include "record/fold.h"
+
 namespace haichi::record {
 
 Recording::Recording(int fd, const char* const* names, const Start& start)
-    : memory_(kPartBytes, fd), names_(names) {
+    : memory_(kSequenceAt + SequenceLayout(Folder::kMostBytes).bytes, fd), names_(names) {
   if (!memory_.make_usable(0, kTextAt)) return;
   head_ = memory_.at<Head>(0);
   head_->rank = start.rank;
@@ -49,7 +51,7 @@ void Recording::finish(int64_t now_ns, int64_t cpu_ns) {
 
 PartView Recording::view() const {
   PartView all = {};
-  view_part({memory_.data(), kPartBytes}, all);
+  view_part({memory_.data(), kSequenceAt}, all);
   return all;
 }
 

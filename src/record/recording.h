@@ -52,6 +52,8 @@ class Recording {
   void finish(int64_t now_ns, int64_t cpu_ns);
   PartView view() const;
   const Memory& memory() const { return memory_; }
+  /// Of which what is behind kSequenceAt is for the order of calls.
+  Memory& memory() { return memory_; }
 
  private:
   SpinLock lock_;

@@ -39,6 +39,8 @@ class PartText {
   /// The line of the record as a whole; empty but in the part of the first rank.
   const std::string& record_line() const { return record_line_; }
   int64_t calls() const { return part_.head->calls; }
+  /// Names by numbers, as far as any call was counted; empty where there is none.
+  const std::vector<std::string>& functions() const { return functions_; }
   /// What the part has, with numbers for wanted(). `sequence`, if there is one, is of the part's
   /// own numbers. False if the sink has refused.
   bool write(const Numbers& numbers, const Sink& sink, Sequence* sequence = nullptr) const;

@@ -48,7 +48,7 @@ Session::Session(SessionParts p, const placement::Placement& world, const record
       communicators(recording.definitions()) {
   for (int rank = 0; rank < world.ranks(); ++rank)
     places_.push_back(place_between(world, parts.rank, rank));
-  if (parts.sequences) folder.emplace();
+  if (parts.sequences) folder.emplace(recording.memory(), record::kSequenceAt);
   slots.reserve(64);
 }
 

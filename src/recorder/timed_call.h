@@ -91,9 +91,9 @@ class TimedCall {
           describe(description);
         } catch (const std::exception&) {
         }
-        if (session_.folder) fold();
       }
-      is_new = session_.recording.add(call_);
+      is_new = session_.recording.add(call_);  // first: it writes down the function's name
+      if (result == MPI_SUCCESS && session_.folder) fold();
     }
     // What the recorder took of it is not the program's computing.
     call_clock.over(call_.begin_ns, is_new ? now_ns() : call_.end_ns);

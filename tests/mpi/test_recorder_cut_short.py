@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import mpis
 import pytest
@@ -54,6 +57,52 @@ def test_a_killed_job_leaves_its_record(mpi: Mpi, tmp_path: Path) -> None:
     assert "the record is cut off" in shown.stdout
     assert "File_write_all" in shown.stdout
     assert calls["MPI_Barrier", None, None, "0-1"] == 1, "and the one that it died in is not over"
+
+
+def unfolded(program: list[Any]) -> Iterator[int]:
+    """The numbers of the events that a program makes, one after the other."""
+    for item in program:
+        if isinstance(item, int):
+            yield item
+        else:
+            times, body = item
+            for _ in range(times):
+                yield from unfolded(body)
+
+
+def steps_of_killed() -> Iterator[tuple[str, int]]:
+    """Function and tag of each call of tests/mpi/killed.c."""
+    yield "MPI_Barrier", 0
+    for step in itertools.count():
+        yield "MPI_Sendrecv", step % 5
+        if step % 7 == 0:
+            yield "MPI_Allreduce", 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", ["1", "-1"])
+def test_a_killed_job_leaves_the_order_of_its_calls(mpi: Mpi, victim: str, tmp_path: Path) -> None:
+    """kill -9 of one rank or all at any time: of each rank there are its calls from the first on,
+    as many as are counted, but for the one that it may have been in."""
+    program = mpi.compile(ROOT / "tests/mpi/killed.c", "-pthread")
+    random = Random(victim)
+    for trial in range(3):
+        path = tmp_path / f"{trial}.jsonl"
+        settings = under(mpi, path, HAICHI_RECORD_SEQUENCE="on")
+        done = mpi.run(2, [program, f"{random.uniform(0, 0.3)}", victim], settings, timeout=60)
+        assert done.returncode != 0
+        (folder,) = parts_beside(path)
+        merged = mpis.run_bounded([HAICHI, "merge-records", folder], check=True)
+        lines = [json.loads(line) for line in merged.stdout.splitlines()]
+        sequences = of_kind(lines, "sequence")
+        assert [line["rank"] for line in sequences] == [0, 1]
+        for line, rank in zip(sequences, of_kind(lines, "rank"), strict=True):
+            events = [(each["call"], each.get("tag", 0)) for each in line["events"]]
+            made = [events[number] for number in unfolded(line["program"])]
+            assert made == list(itertools.islice(steps_of_killed(), len(made)))
+            assert rank["calls"] - 1 <= len(made) <= rank["calls"]
+            assert line["cut"] is False
+            assert len(json.dumps(line)) < 20_000, "loops are folded"
 
 
 def test_merging_says_what_is_no_part(tmp_path: Path) -> None:
