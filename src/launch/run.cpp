@@ -2,9 +2,11 @@
 //
 // Nothing of haichi stays: no parent process, no pipe, no handler. So the exit code, signals,
 // standard input and output, and what the launcher knows by process id, are the program's own.
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "base/log.h"
 #include "launch/commands.h"
@@ -62,6 +64,14 @@ bool drops_preload(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && (info.st_mode & (S_ISUID | S_ISGID)) != 0;
 }
 
+/// Whether the program is haichi again, of this or another installation, as where a site's launcher
+/// has haichi and so has the user's line.
+bool is_haichi(const std::string& path) {
+  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
+  const std::string_view file = real ? real.get() : path.c_str();
+  return file.substr(file.rfind('/') + 1) == "haichi";
+}
+
 ExitCode code_of_choice(const Error& error) {
   return error.code == ENOTSUP || error.code == EINVAL ? kUnsupported : kNotExecutable;
 }
@@ -108,6 +118,9 @@ int start_with_shim(const std::string& path, std::optional<Abi> forced, const Jo
                     Beneath beneath, Invocation& invocation) {
   Environment& environment = invocation.environment;
   const auto choice = choose_abi(path, forced, job, environment, Loader(environment));
+  // The run inside finds the MPI of its program itself.
+  if (!choice && choice.error().code == EINVAL && !forced && is_haichi(path))
+    return start_plain(path, invocation);
   // Any program reads.
   const bool plain = !choice && choice.error().code == EINVAL && beneath.splits_reads && !forced;
   if (!choice && !plain) return refuse(code_of_choice(choice.error()), choice.error().text);

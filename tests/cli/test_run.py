@@ -188,6 +188,28 @@ def test_a_run_inside_a_run_has_one_shim(debian: Mpi, prefix: Prefix, tmp_path: 
     assert lines(done.stdout, 0, "preload") == ["(none)"]
 
 
+def test_a_run_may_be_given_another_run(debian: Mpi, prefix: Prefix, tmp_path: Path) -> None:
+    link = tmp_path / "hc"
+    link.symlink_to(prefix.haichi)
+    outer = [prefix.haichi, "run", "--set", "io.window=3", "--set", "io.order=rank"]
+    for haichi in (prefix.haichi, link):
+        inner = [haichi, "run", "--set", "io.window=5", debian.compile(SHOW), "a b"]
+        done = debian.run(2, [*outer, *inner], check=True)
+        for rank in (0, 1):
+            assert lines(done.stdout, rank, "preload") == [str(prefix.shim(debian.abi))]
+            assert lines(done.stdout, rank, "argument") == ["[a b]"]
+            settings = lines(done.stdout, rank, "setting")
+            assert "HAICHI_IO_ORDER=rank" in settings, "what the outer one says holds"
+            assert "HAICHI_IO_WINDOW=5" in settings, "the inner one has the last word"
+
+
+def test_a_run_of_a_run_needs_no_launcher(any_mpi: Mpi, prefix: Prefix) -> None:
+    again = [prefix.haichi, "run"] * 2
+    done = prefix.call("run", *again, any_mpi.compile(SHOW), env=any_mpi.launcher_env)
+    assert done.returncode == 0, done.stderr
+    assert lines(done.stdout, 0, "preload") == [str(prefix.shim(any_mpi.abi))]
+
+
 # --- settings -------------------------------------------------------------------------------------
 
 
