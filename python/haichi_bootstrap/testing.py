@@ -174,7 +174,8 @@ def unit_tests(folder: Path, *, quick: bool, only: str | None, env: dict[str, st
     report.unlink(missing_ok=True)
     log = LOGS / "unit.log"
     command: shell.Command = ["ctest", "--test-dir", folder, "--output-junit", report]
-    command += ["--timeout", "300", "--output-on-failure", "-j", str(shell.processors())]
+    # Daemons wait for each other: two for each processor.
+    command += ["--timeout", "300", "--output-on-failure", "-j", str(2 * shell.processors())]
     command.append("--no-tests=ignore")
     if quick:
         command += ["-LE", "slow"]
