@@ -233,11 +233,11 @@ bool Turn::pays() const {
 
 int Turn::here() const { return std::min(node_now(), crew_.pool.nodes().nodes() - 1); }
 
-void Turn::carry_out(std::span<const std::vector<Piece>> pieces, std::span<const int> threads,
-                     int here, How how, const std::function<void(const Piece&, int node)>& move) {
+void Turn::carry_out(const Work& work, How how,
+                     const std::function<void(const Piece&, int node)>& move) {
   how.nodes = 0;
-  for (const auto& each : pieces) how.nodes += each.empty() ? 0 : 1;
-  how.threads = crew_.pool.run(pieces, threads, here, move);
+  for (const auto& each : work.pieces) how.nodes += each.empty() ? 0 : 1;
+  how.threads = crew_.pool.run(work, move);
   this_engine().latest.store(&crew_);
   split_ = true;
   last_how = how;
@@ -246,6 +246,7 @@ void Turn::carry_out(std::span<const std::vector<Piece>> pieces, std::span<const
 bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, int node)>& move) {
   const HostNodes& nodes = crew_.pool.nodes();
   const int64_t bytes = transfer.memory.bytes;
+  if (!transfer.alone.empty()) trial_ = nullptr;  // whose times are those of bytes in memory
   if (!pays()) return false;
   const int here = this->here();
   PageMap memory, other;
@@ -261,7 +262,7 @@ bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, 
   const bool reads = transfer.reads_memory;
   const Demand demand = demand_of(
       {bytes, reads ? &memory : &other, reads ? &other : &memory, reads ? memory_lead : other_lead,
-       reads ? other_lead : memory_lead, page_size(), here},
+       reads ? other_lead : memory_lead, page_size(), here, transfer.alone},
       nodes.nodes());
   Split split = crew_.splitter.plan(demand.loads, most_threads.load());
   int threads = 0;
@@ -272,7 +273,10 @@ bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, 
       std::clamp(bytes / (int64_t{kPiecesPerThread} * threads), kLeastPieceBytes, kMostPieceBytes);
   const auto pieces = cut(demand, split, nodes.nodes(), transfer.origin, transfer.align, piece);
   const auto local = int64_t(split.route_bytes[size_t(machine::Route::local)]);
-  carry_out(pieces, split.threads, here, {0, 0, local, bytes, "split by the nodes of its pages"},
+  carry_out({pieces, split.threads, here, transfer.alone},
+            {0, 0, local, bytes,
+             transfer.alone.empty() ? "split by the nodes of its pages"
+                                    : "what is in memory split, the rest by one thread"},
             move);
   return true;
 }
@@ -287,7 +291,7 @@ bool Turn::run_each(const std::vector<int>& nodes, const std::function<void(int 
   const int limit = most_threads.load();
   for (int& each : threads)
     if (limit > 0) each = std::min(each, limit);
-  carry_out(pieces, threads, here(), {0, 0, 0, bytes_, "several files at the same time"},
+  carry_out({pieces, threads, here()}, {0, 0, 0, bytes_, "several files at the same time"},
             [&](const Piece& piece, int) { task(int(piece.begin)); });
   return true;
 }

@@ -17,6 +17,8 @@
 
 namespace haichi::numaio {
 
+struct Work;
+
 struct Options {
   int threads = 0;  ///< at most; 0: as many as the plan wants
   int64_t cold_bytes = 8 << 20;
@@ -57,6 +59,8 @@ struct Transfer {
   bool reads_memory;      ///< the memory is the source, else the target
   OtherEnd other;         ///< empty: follows the threads; asked on several nodes only
   int64_t origin, align;  ///< pieces end at multiples of align behind origin
+  /// What the calling thread moves by itself before all else, each in one piece: ascending, apart.
+  std::span<const Piece> alone = {};
 };
 
 /// The right to use the threads, for one transfer. Signals wait meanwhile, so that no handler can
@@ -89,8 +93,8 @@ class Turn {
   /// The node of the calling thread.
   int here() const;
   /// Has the pool move all pieces; last() then is `how`, with threads and nodes filled in.
-  void carry_out(std::span<const std::vector<Piece>> pieces, std::span<const int> threads, int here,
-                 How how, const std::function<void(const Piece&, int node)>& move);
+  void carry_out(const Work& work, How how,
+                 const std::function<void(const Piece&, int node)>& move);
   Turn(Crew& crew, std::unique_ptr<Signals> signals, int64_t bytes, uint64_t kind);
   Crew& crew_;
   std::unique_ptr<Signals> signals_;

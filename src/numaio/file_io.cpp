@@ -12,6 +12,7 @@
 #include "numaio/copy.h"
 #include "numaio/engine.h"
 #include "numaio/page_query.h"
+#include "numaio/residency.h"
 
 namespace haichi::numaio {
 namespace {
@@ -49,6 +50,12 @@ int64_t result_of(Reached reached) {
   return reached.bytes == 0 && reached.error != 0 ? -reached.error : reached.bytes;
 }
 
+int64_t bytes_of(std::span<const Piece> pieces) {
+  int64_t sum = 0;
+  for (const Piece& each : pieces) sum += each.bytes;
+  return sum;
+}
+
 // The place nearest to the beginning at which a piece could not go on.
 class FirstStop {
  public:
@@ -72,7 +79,8 @@ int64_t bytes_there(Os& os, int fd, int64_t size, int64_t offset, uint64_t& devi
   return std::clamp<int64_t>(about.st_size - offset, 0, size);
 }
 
-PageMap cached_pages(int fd, int64_t offset, int64_t bytes, int64_t& lead) {
+// Where the file's pages lie; of one that is to be read from storage `in_part`, of what is cached.
+PageMap cached_pages(int fd, int64_t offset, int64_t bytes, bool in_part, int64_t& lead) {
   const int64_t first = offset / page_size();
   lead = offset % page_size();
   const int64_t pages = (lead + bytes + page_size() - 1) / page_size();
@@ -82,10 +90,11 @@ PageMap cached_pages(int fd, int64_t offset, int64_t bytes, int64_t& lead) {
   const auto map = map_pages(pages, counted_from(first, look_up));
   if (!map) return {};
   // What is not cached comes to be where it is read first: all of it follows, if any does.
-  const bool all_cached =
-      std::all_of(map->segments.begin(), map->segments.end(),
-                  [](const Segment& each) { return each.node >= 0 || each.node == kInterleaved; });
-  return all_cached ? *map : PageMap{};
+  const bool told =
+      in_part || std::all_of(map->segments.begin(), map->segments.end(), [](const Segment& each) {
+        return each.node >= 0 || each.node == kInterleaved;
+      });
+  return told ? *map : PageMap{};
 }
 
 }  // namespace
@@ -99,14 +108,23 @@ int64_t parallel_pread(Os& os, int fd, void* buffer, int64_t size, int64_t offse
     last() = {1, 1, 0, size, "no regular file, or near its end"};
     return plain();
   }
-  auto turn = Turn::take(there, device);
+  std::vector<Piece> stored;
+  if (!options().always) stored = on_storage(fd, offset, there);
+  const int64_t in_memory = there - bytes_of(stored);
+  if (in_memory == 0) {
+    last() = {1, 1, 0, size, "on storage: one thread asks for all of it"};
+    return plain();
+  }
+  auto turn = Turn::take(in_memory, device);
   if (turn == nullptr) return plain();
   FirstStop stop(there);
-  const Transfer transfer{{buffer, there},
-                          false,
-                          [&](int64_t& lead) { return cached_pages(fd, offset, there, lead); },
-                          offset,
-                          kAlign};
+  const Transfer transfer{
+      {buffer, there},
+      false,
+      [&](int64_t& lead) { return cached_pages(fd, offset, there, !stored.empty(), lead); },
+      offset,
+      kAlign,
+      stored};
   const bool split = turn->run(transfer, [&](const Piece& piece, int) {
     const Reached reached = read_all(os, fd, static_cast<char*>(buffer) + piece.begin, piece.bytes,
                                      offset + piece.begin);

@@ -115,8 +115,8 @@ void Pool::take_pieces_here(Job& job, int caller_node) {
   }
 }
 
-int Pool::run(std::span<const std::vector<Piece>> pieces, std::span<const int> threads,
-              int caller_node, const std::function<void(const Piece&, int node)>& move) {
+int Pool::run(const Work& work, const std::function<void(const Piece&, int node)>& move) {
+  const auto& [pieces, threads, caller_node, alone] = work;
   Job job{pieces, move, std::vector<std::atomic<size_t>>(pieces.size())};
   const int nodes = int(pieces.size());
   std::vector<int> working(pieces.size(), 0);
@@ -138,6 +138,7 @@ int Pool::run(std::span<const std::vector<Piece>> pieces, std::span<const int> t
     each->job.store(&job, std::memory_order_release);
     each->job.notify_one();
   }
+  for (const Piece& each : alone) move(each, caller_node);
   take_pieces_here(job, caller_node);
   for (int node = 0; node < nodes; ++node)
     if (working[size_t(node)] == 0 || node == caller_node) take_pieces(job, node);

@@ -21,6 +21,14 @@
 
 namespace haichi::numaio {
 
+/// What is to be moved, by whom.
+struct Work {
+  std::span<const std::vector<Piece>> pieces;  ///< of each node
+  std::span<const int> threads;                ///< of each node
+  int caller_node;
+  std::span<const Piece> alone = {};  ///< by the calling thread, before it helps with the others
+};
+
 /// One transfer at a time; who comes meanwhile is told so and does without.
 class Pool {
  public:
@@ -34,11 +42,10 @@ class Pool {
   /// Whether a thread is likely to be awake still, so that a transfer begins at once.
   bool hot() const;
 
-  /// Moves all pieces by `move`, which must not throw and may be called by several threads at once:
-  /// `pieces` and `threads` of each node. The calling thread is one of them, on the node
-  /// `caller_node`, and moves what no thread could be made for. Returns how many threads took part.
-  int run(std::span<const std::vector<Piece>> pieces, std::span<const int> threads, int caller_node,
-          const std::function<void(const Piece&, int node)>& move);
+  /// Moves all pieces by `move`, which must not throw and may be called by several threads at once.
+  /// The calling thread is one of them, on its node, and moves what no thread could be made for.
+  /// Returns how many threads took part.
+  int run(const Work& work, const std::function<void(const Piece&, int node)>& move);
 
  private:
   struct Job;

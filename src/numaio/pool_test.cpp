@@ -28,7 +28,7 @@ TEST(Pool, EveryPieceIsMovedOnceWhateverTheThreads) {
     const auto pieces = pieces_on(nodes, 1 + round % 9);
     std::vector<std::atomic<int>> moved(pieces.size() * pieces[0].size());
     const std::vector<int> threads(size_t(nodes), 1 + round % 5);
-    pool.run(pieces, threads, 0, [&](const Piece& piece, int) { ++moved[size_t(piece.begin)]; });
+    pool.run({pieces, threads, 0}, [&](const Piece& piece, int) { ++moved[size_t(piece.begin)]; });
     for (const auto& each : moved) ASSERT_EQ(each, 1);
     if (round % 50 == 0) usleep(2000);  // they sleep
   }
@@ -45,11 +45,33 @@ TEST(Pool, ThreadsStayOnTheirProcessors) {
   const std::vector<int> threads(static_cast<size_t>(nodes.nodes()), 2);
   const auto caller = std::this_thread::get_id();
   std::atomic<int> strayed = 0;
-  pool.run(pieces, threads, 0, [&](const Piece&, int) {
+  pool.run({pieces, threads, 0}, [&](const Piece&, int) {
     if (std::this_thread::get_id() != caller && sched_getcpu() != only) ++strayed;
     usleep(3000);
   });
   EXPECT_EQ(strayed, 0);
+}
+
+TEST(Pool, WhatTheCallerMovesAloneComesFirstAndInOrder) {
+  Pool& pool = pool_of(this_hosts_nodes());
+  const int nodes = pool.nodes().nodes();
+  const auto pieces = pieces_on(nodes, 4);
+  const std::vector<Piece> alone{{100, 50}, {200, 1}, {300, 7}};
+  const std::vector<int> threads(size_t(nodes), 2);
+  const auto caller = std::this_thread::get_id();
+  std::vector<int64_t> own;
+  std::atomic<int> others = 0;
+  pool.run({pieces, threads, 0, alone}, [&](const Piece& piece, int) {
+    if (std::this_thread::get_id() == caller)
+      own.push_back(piece.begin);
+    else
+      ++others;
+    usleep(500);
+  });
+  ASSERT_GE(own.size(), 3u);
+  EXPECT_EQ(std::vector<int64_t>(own.begin(), own.begin() + 3),
+            (std::vector<int64_t>{100, 200, 300}));
+  EXPECT_EQ(int(own.size()) - 3 + others, 4 * nodes);
 }
 
 TEST(Pool, WithoutThreadsTheCallerMovesAll) {
@@ -60,8 +82,8 @@ TEST(Pool, WithoutThreadsTheCallerMovesAll) {
   Pool pool(nodes);
   const auto pieces = pieces_on(3, 4);
   std::atomic<int> moved = 0;
-  const int took_part =
-      pool.run(pieces, std::vector<int>{2, 2, 2}, 1, [&](const Piece&, int) { ++moved; });
+  const std::vector<int> threads{2, 2, 2};
+  const int took_part = pool.run({pieces, threads, 1}, [&](const Piece&, int) { ++moved; });
   EXPECT_EQ(moved, 12);
   EXPECT_EQ(took_part, 1);
 }

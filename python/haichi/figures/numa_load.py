@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import platform
+import random
 import shutil
 import statistics
 import tempfile
@@ -129,10 +130,19 @@ def write_files(folder: Path, size: int, forms: Mapping[str, object]) -> dict[st
     return made
 
 
-def _timed(loader: Loader, path: Path, *, cold: bool) -> float:
-    if cold:
-        with path.open("rb") as opened:
-            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+def _fetch(path: Path, share: float) -> None:
+    """This share of the file, from its beginning, is in memory then, and nothing else of it."""
+    with path.open("rb", buffering=0) as opened:
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no reading ahead
+        left = int(path.stat().st_size * share)
+        while left > 0 and (got := opened.read(min(left, MIB))):
+            left -= len(got)
+
+
+def _timed(loader: Loader, path: Path, cached: float) -> float:
+    if cached < 1:
+        _fetch(path, cached)
     gc.collect()  # what the last one loaded is gone
     begin = time.perf_counter()
     got = loader.load(path)
@@ -146,17 +156,18 @@ def measure(
     files: Mapping[str, Path],
     rounds: int,
     *,
-    cold: bool,
+    cached: float,
     say: Callable[[str], None],
 ) -> None:
-    """Each in turn, each round in another order; the first round warms up and does not count."""
+    """Each once a round, in an order drawn anew: who reads a file right behind another one may have
+    its bytes from a cache below this machine. The first round warms up and does not count."""
+    draw = random.Random(25)
     gc.freeze()  # so that collecting what a loader has left does not look at all the rest
     try:
         for number in range(rounds + 1):
-            say(f"round {number} of {rounds}{', cold' if cold else ''}")
-            for step in range(len(found)):
-                loader = found[(step + number) % len(found)]
-                taken = _timed(loader, files[loader.form], cold=cold)
+            say(f"round {number} of {rounds}, {cached:.0%} cached")
+            for loader in draw.sample(found, len(found)):
+                taken = _timed(loader, files[loader.form], cached)
                 if number > 0:
                     loader.seconds.append(taken)
     finally:
@@ -164,7 +175,8 @@ def measure(
 
 
 class Row(TypedDict):
-    """A loader's times, and the least, middle and largest of its time over haichi's."""
+    """A loader's times; the ratio of the medians, its over haichi's, with the least and the largest
+    of the rounds' ratios around it."""
 
     form: str
     loader: str
@@ -178,13 +190,14 @@ def _rows(found: list[Loader], size: int) -> list[Row]:
     rows: list[Row] = []
     for each in found:
         ratios = [theirs / ours for theirs, ours in zip(each.seconds, own[each.form], strict=True)]
+        middle = statistics.median(each.seconds) / statistics.median(own[each.form])
         rows.append(
             {
                 "form": each.form,
                 "loader": each.who,
                 "seconds": each.seconds,
                 "gib_s": size / statistics.median(each.seconds) / (1 << 30),
-                "to_haichi": (min(ratios), statistics.median(ratios), max(ratios)),
+                "to_haichi": (min(ratios), middle, max(ratios)),
             }
         )
     return rows
@@ -207,7 +220,10 @@ def command(
     ] = None,
     size: Annotated[str, typer.Option(help="Bytes of each file.")] = "1g",
     rounds: Annotated[int, typer.Option(min=1, help="Of each loader, in turns.")] = 7,
-    cold: Annotated[bool, typer.Option("--cold", help="Drop the files from memory first.")] = False,
+    cached: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Share of each file, from its beginning, in memory."),
+    ] = 1,
     out: Annotated[
         Path | None, typer.Option(help="The JSON file to write (haichi.numa-load/1).")
     ] = None,
@@ -224,14 +240,14 @@ def command(
             folder or Path(tempfile.gettempdir()), bytes_each * (len(forms) + 1)
         ) as into:
             files = write_files(into, bytes_each, forms)
-            measure(found, files, rounds, cold=cold, say=say)
+            measure(found, files, rounds, cached=cached, say=say)
     rows = _rows(found, bytes_each)
-    _show(rows, missing, cold=cold)
+    _show(rows, missing, cached)
     keep(
         {
             "schema": "haichi.numa-load/1",
             "bytes": bytes_each,
-            "cold": cold,
+            "cached": cached,
             "cores": len(os.sched_getaffinity(0)),
             "kernel": platform.release(),
             "load": [before, record.load()],
@@ -239,13 +255,12 @@ def command(
             "missing": missing,
         },
         out,
-        "numa-load-cold" if cold else "numa-load",
+        "numa-load" if cached == 1 else f"numa-load-{cached:g}",
     )
 
 
-def _show(rows: list[Row], missing: Mapping[str, str], *, cold: bool) -> None:
-    how = "cold" if cold else "cached"
-    table = Table("file", "loader", "GiB/s", "its time / haichi's", title=f"Loading {how} files")
+def _show(rows: list[Row], missing: Mapping[str, str], cached: float) -> None:
+    table = Table("file", "loader", "GiB/s", "its time / haichi's", title=f"{cached:.0%} cached")
     for row in rows:
         low, middle, high = row["to_haichi"]
         ratio = "1" if row["loader"] == OWN else f"{middle:.2f} ({low:.2f} to {high:.2f})"

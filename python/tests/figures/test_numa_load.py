@@ -40,7 +40,7 @@ def test_each_has_its_rounds_and_the_first_does_not_count(
     tmp_path: Path, found: list[Loader]
 ) -> None:
     files = numa_load.write_files(tmp_path, SIZE, dict.fromkeys(each.form for each in found))
-    numa_load.measure(found, files, 3, cold=True, say=lambda _: None)
+    numa_load.measure(found, files, 3, cached=0.5, say=lambda _: None)
     assert {len(each.seconds) for each in found} == {3}
 
 

@@ -1,0 +1,98 @@
+"""Files that are not in memory, or half of them: the same bytes, and storage is asked once for
+what it has."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from haichi import io
+from haichi.io import files
+from haichi.io.files import Bytes
+
+SIZE = 64 << 20
+COLD = "on storage: one thread asks for all of it"
+MIXED = "what is in memory split, the rest by one thread"
+HOT = "split by the nodes of its pages"
+
+
+@pytest.fixture(scope="module")
+def content() -> Bytes:
+    return np.arange(SIZE // 8, dtype=np.uint64).view(np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def _as_is_best(_small_calls_are_split: None) -> None:
+    """Others' tests here split whatever there is."""
+    io.set_options(dataclasses.replace(io.get_options(), always=False))
+
+
+@pytest.fixture
+def opened(content: Bytes) -> Iterator[int]:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one processor: nothing is split")
+    with tempfile.NamedTemporaryFile(dir="/var/tmp", prefix="haichi-cold-") as made:
+        content.tofile(made.name)
+        descriptor = os.open(made.name, os.O_RDWR)
+        os.fsync(descriptor)
+        yield descriptor
+        os.close(descriptor)
+
+
+def fetch(descriptor: int, begin: int, end: int) -> None:
+    """These bytes are in memory then, and no others."""
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+    for at in range(begin, end, 1 << 20):
+        os.pread(descriptor, min(1 << 20, end - at), at)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_NORMAL)
+
+
+def read(descriptor: int, offset: int = 0) -> tuple[Bytes, io.How]:
+    into = np.full(SIZE - offset, 0x55, np.uint8)
+    assert files.readinto_now(descriptor, into, offset) == into.nbytes
+    return into, io.last()
+
+
+@pytest.mark.parametrize(
+    ("cached", "why"),
+    [
+        ((0, 0), COLD),
+        ((0, SIZE // 2), MIXED),
+        ((SIZE // 2, SIZE), MIXED),
+        ((SIZE // 4, SIZE // 2), MIXED),
+    ],
+)
+def test_bytes_are_the_files(
+    opened: int, content: Bytes, cached: tuple[int, int], why: str
+) -> None:
+    fetch(opened, *cached)
+    into, how = read(opened)
+    assert np.array_equal(into, content)
+    if how.why == HOT and cached == (0, 0):
+        pytest.skip("/var/tmp keeps its files in memory: nothing is cold there")
+    assert how.why == why
+    assert (how.threads > 1) == (why == MIXED)
+    again, how = read(opened, 4097)
+    assert np.array_equal(again, content[4097:])
+    assert how.why == HOT
+
+
+def test_the_position_at_which_a_file_ends(opened: int, content: Bytes) -> None:
+    fetch(opened, 0, SIZE // 2)
+    into = np.full(2 * SIZE, 0x55, np.uint8)
+    assert files.readinto_now(opened, into) == SIZE
+    assert np.array_equal(into[:SIZE], content)
+    assert (into[SIZE:] == 0x55).all()
+
+
+def test_trials_split_cold_files_too_if_asked(opened: int, content: Bytes) -> None:
+    io.set_options(dataclasses.replace(io.get_options(), always=True))
+    fetch(opened, 0, 0)
+    into, how = read(opened)
+    assert np.array_equal(into, content)
+    assert how.why == HOT
