@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -41,6 +42,13 @@ bool is_asked_for() {
          !(disabled && strcmp(disabled, "1") == 0);
 }
 
+// Whether the kernel tells where threads may run. If a filter of system calls forbids that,
+// libnuma, which comes with the library, says so on the program's standard error.
+bool tells_processors() {
+  std::array<unsigned long, 128> set;
+  return syscall(SYS_sched_getaffinity, 0, sizeof set, set.data()) > 0;
+}
+
 void* open_library() {
   Dl_info self;
   char path[4096];
@@ -59,7 +67,7 @@ void after_fork_in_child() { owner.store(0, std::memory_order_relaxed); }
 
 /// Loads the library; the least size that it would split, or nothing.
 std::optional<size_t> load() {
-  void* const opened = open_library();
+  void* const opened = tells_processors() ? open_library() : nullptr;
   if (!opened) return {};
   auto* const begin =
       reinterpret_cast<haichi_io_beneath_begin_t*>(dlsym(opened, HAICHI_IO_BENEATH_BEGIN));

@@ -1,0 +1,105 @@
+"""Programs whose large reads are split where the kernel refuses what that needs: they see what the
+plain calls give."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import mpis
+import numpy as np
+import pytest
+from split_io import LIBRARY, compiled, needs
+
+POSIX = mpis.BUILD / "lib" / "libhaichi-posix.so"
+SIZE = 4 << 20
+SEEDS = (3, 333)
+NOBODY = "65534"
+PAGES = "move_pages,get_mempolicy,cachestat,mincore"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs(LIBRARY, POSIX)
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one processor: nothing is split")
+    return tmp_path_factory.mktemp("split-limits")
+
+
+@pytest.fixture(scope="module")
+def calls(folder: Path) -> Path:
+    return compiled(Path(__file__).with_name("split_calls.c"), folder, "-pthread")
+
+
+@pytest.fixture(scope="module")
+def forbid(folder: Path) -> Path:
+    return compiled(Path(__file__).with_name("forbid.c"), folder)
+
+
+@pytest.fixture
+def file() -> Iterator[Path]:
+    with tempfile.NamedTemporaryFile(dir="/var/tmp", prefix="haichi-limits-") as made:
+        yield Path(made.name)
+
+
+def preloaded(split: str) -> dict[str, str]:
+    """The environment of a program under libhaichi-posix; "off" is the plain program."""
+    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
+    return {
+        **own,
+        "LD_PRELOAD": str(POSIX),
+        "HAICHI_IO_SPLIT": split,
+        "HAICHI_IO_SPLIT_FROM": "64k",
+    }
+
+
+def seen(words: list[str | Path], file: Path, split: str) -> tuple[int, str, str]:
+    np.arange(SIZE // 8, dtype=np.uint64).tofile(file)
+    done = mpis.run_bounded(words, timeout=60, env=preloaded(split))
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS])
+@pytest.mark.parametrize(
+    "forbidden", [PAGES, "sched_getaffinity", "fstatfs", "clone,clone3", f"{PAGES},clone,clone3"]
+)
+def test_a_filter_of_system_calls(
+    calls: Path, forbid: Path, file: Path, forbidden: str, error: int
+) -> None:
+    for seed in SEEDS:
+        words = [forbid, str(error), forbidden, calls, file, "random", str(seed)]
+        plain = seen(words, file, "off")
+        if plain[0] == 77:
+            pytest.skip("no filter of system calls may be set here")
+        assert plain[1].endswith("right\n"), plain
+        for split in ("on", "always"):
+            assert seen(words, file, split) == plain, f"{split}, seed {seed}"
+
+
+def test_no_thread_may_be_made(calls: Path, file: Path) -> None:
+    words: list[str | Path] = ["prlimit", "--nproc=1", calls, file, "random", "5"]
+    if os.geteuid() == 0:  # to whom the limit does not apply
+        if shutil.which("setpriv") is None:
+            pytest.skip("no setpriv (apt install util-linux)")
+        caps = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override")
+        words = ["setpriv", f"--reuid={NOBODY}", "--clear-groups", *caps, *words]
+    plain = seen(words, file, "off")
+    assert plain[1].endswith("right\n"), plain
+    assert seen(words, file, "always") == plain
+
+
+def test_little_memory(file: Path) -> None:
+    def read(kib: int, split: str) -> tuple[int, str, str]:
+        limited = f'ulimit -v {kib}; exec dd if="$0" bs=4M status=none'
+        return seen(["sh", "-c", f"({limited}) | sha256sum", file], file, split)
+
+    whole = read(1 << 20, "off")
+    least = next(kib for kib in range(4 << 10, 64 << 10, 1 << 10) if read(kib, "off") == whole)
+    # From where the program and the preloaded object just fit: what split reads need on top of
+    # that, libraries, stacks and plans, is not there or in part.
+    for kib in range(least, least + (10 << 10), 768):
+        assert read(kib, "always") == whole, f"{kib} KiB, of which {least} are needed"
