@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "launch/commands.h"
+#include "launch/elf.h"
 #include "launch/exec.h"
 #include "launch/preload.h"
 #include "launch/resolve.h"
@@ -70,6 +71,26 @@ bool is_haichi(const std::string& path) {
   const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
   const std::string_view file = real ? real.get() : path.c_str();
   return file.substr(file.rfind('/') + 1) == "haichi";
+}
+
+// A program without a loader of its own, which would heed LD_PRELOAD; the loader itself has none,
+// and heeds it.
+bool is_static(const std::string& path) {
+  const auto file = ElfFile::open(path);
+  return file && !file->has_interpreter() && file->soname().empty();
+}
+
+/// Says what no preloaded library can get under; whatever that starts may have it all the same.
+void warn_of_unreachable(const std::string& path, int rank) {
+  if (rank > 0) return;
+  if (drops_preload(path))
+    log(LogLevel::warn, "{} is set-user-id or set-group-id: the loader ignores LD_PRELOAD there",
+        path);
+  if (is_static(path))
+    log(LogLevel::warn,
+        "{} is statically linked: nothing of haichi gets under it, only under programs that it "
+        "starts",
+        path);
 }
 
 ExitCode code_of_choice(const Error& error) {
@@ -139,9 +160,7 @@ int start_with_shim(const std::string& path, std::optional<Abi> forced, const Jo
   log(LogLevel::info, "{}: {}; LD_PRELOAD={}", path,
       choice ? fmt::format("MPI is {} ({})", abi_name(choice->abi), choice->why) : "no MPI program",
       *environment.get("LD_PRELOAD"));
-  if (drops_preload(path))
-    log(LogLevel::warn, "{} is set-user-id or set-group-id: the loader ignores LD_PRELOAD there",
-        path);
+  warn_of_unreachable(path, job.rank);
   return become(path, std::move(invocation.words), environment);
 }
 

@@ -173,3 +173,22 @@ def test_haichi_run_starts_any_program(folder: Path) -> None:
     plain = mpis.run_bounded(["sha256sum", file], timeout=60, check=True).stdout
     assert digest.split()[0] == plain.split()[0]
     assert preload.endswith("libhaichi-posix.so")
+
+
+def test_haichi_run_says_what_it_does_not_get_under(folder: Path) -> None:
+    needs(LIBRARY, POSIX)
+    source = folder / "program.c"
+    source.write_text("int main(void) { return 7; }")
+    run = [mpis.HAICHI, "run", "--set", "io.split=on"]
+    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
+    for flags, silent in ((("-static",), False), (("-static-pie",), False), ((), True)):
+        program = compiled(source, folder, *flags)
+        done = mpis.run_bounded([*run, program], timeout=60, env=own)
+        assert done.returncode == 7
+        said = done.stderr.splitlines()
+        assert len(said) == (0 if silent else 1), said
+        assert silent or f"{program} is statically linked: nothing of haichi gets" in said[0]
+    loader = next(Path("/").glob("lib64/ld-linux-*.so.*"), None)
+    if loader is not None:
+        done = mpis.run_bounded([*run, loader, program], timeout=60, env=own)
+        assert (done.returncode, done.stderr) == (7, "")
