@@ -22,7 +22,7 @@ WRITING = 0.4  # seconds of each case
 OPTIONS = ("--linger-ms", "50", "--sub-buffer", "16384")
 TOGETHER = 5  # cases that are read back by one dispatcher
 MANY = 200  # cases of each kind in the long run
-AT_A_TIME = 50  # before the daemons' time is over
+AT_A_TIME = 20  # before the daemons' time is over, also beside much other work
 
 Writer = subprocess.Popen[str]
 Fault = Callable[[Faulty, random.Random, Writer], None]
