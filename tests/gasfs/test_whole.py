@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -33,6 +35,26 @@ def haichi(*words: str | Path, code: int = 0) -> str:
     done = run_bounded([*HAICHI, *words], timeout=120, env={"PYTHONPATH": str(ROOT / "python")})
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
+
+
+def test_the_state_is_shown_again_and_again(system: Whole) -> None:
+    words = [*HAICHI, "status", system.job.folder, "--watch", "0.2"]
+    env = {"PYTHONPATH": str(ROOT / "python"), "COLUMNS": "120"}
+    with subprocess.Popen(
+        words, env={**os.environ, **env}, stdout=subprocess.PIPE, text=True
+    ) as shown:
+        assert shown.stdout is not None
+        lines: list[str] = []
+        while sum("written / s" in line for line in lines) < 4:
+            (system.mount / "watched").write_bytes(bytes(100_000))
+            lines.append(shown.stdout.readline())
+        shown.send_signal(signal.SIGINT)
+        shown.communicate(timeout=60)
+    assert shown.returncode == 0
+    rows = [line for line in lines if str(system.mount)[:20] in line]
+    assert len(rows) >= 3
+    both = haichi("status", system.job.folder, "--watch", "1", "--json", code=2)
+    assert "leave out --json" in both
 
 
 def test_one_line_starts_it_and_one_ends_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -10,7 +11,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from haichi.gasfs.command import FAILED, one_line
 from haichi.gasfs.daemons import GasfsError, seconds_since_start
@@ -18,6 +18,7 @@ from haichi.gasfs.job import STRIPE, Job, Numbers, set_copies, set_stripe, size_
 from haichi.gasfs.launch import Launch
 from haichi.gasfs.staging_commands import stage_in, stage_out
 from haichi.gasfs.starting import Start, make, stay
+from haichi.gasfs.tables import Seen, tables, watch
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -40,6 +41,7 @@ DurableClose = Annotated[
 ]
 SubBuffer = Annotated[str, typer.Option(help="Bytes of a file that are gathered at first.")]
 Memory = Annotated[str, typer.Option(help="Bytes of all files that may wait for the servers.")]
+Cache = Annotated[str, typer.Option(help="Bytes that the node keeps of what it has read; 0: none.")]
 Linger = Annotated[int, typer.Option(min=1, help="Milliseconds that gathered bytes may wait.")]
 ServerPatience = Annotated[
     float, typer.Option(min=0.1, help="Seconds until a silent server is given up.")
@@ -173,18 +175,31 @@ def status(
     prometheus: Annotated[
         bool, typer.Option("--prometheus", help="Print them in Prometheus's text format.")
     ] = False,
+    watch_seconds: Annotated[
+        float,
+        typer.Option(
+            "--watch", min=0, help="Show them anew every so many seconds, until Ctrl-C; 0: once."
+        ),
+    ] = 0,
 ) -> None:
     """Print what servers and dispatchers have done: bytes, requests before and after."""
     with one_line():
         job = Job.load(folder)
-        servers, dispatchers = job.server_numbers(), job.dispatcher_numbers()
+        if watch_seconds and (as_json or prometheus):
+            raise GasfsError("--watch is for people: leave out --json and --prometheus")
+        if watch_seconds:
+            with contextlib.suppress(KeyboardInterrupt):
+                watch(job, watch_seconds, Console())
+            return
+        seen = Seen.of(job)
     if as_json:
-        sys.stdout.write(json.dumps({"servers": servers, "dispatchers": dispatchers}) + "\n")
+        told = {"servers": seen.servers, "dispatchers": seen.dispatchers}
+        sys.stdout.write(json.dumps(told) + "\n")
     elif prometheus:
-        sys.stdout.write(prometheus_text(servers, dispatchers))
+        sys.stdout.write(prometheus_text(seen.servers, seen.dispatchers))
     else:
-        print_tables(servers, dispatchers)
-    if any("error" in each for each in [*servers, *dispatchers]):
+        Console().print(tables(seen))
+    if not seen.whole:
         raise typer.Exit(FAILED)
 
 
@@ -203,51 +218,6 @@ def prometheus_text(servers: list[Numbers], dispatchers: list[Numbers]) -> str:
         f"# TYPE {name} gauge\n" + "".join(f"{line}\n" for line in of_name)
         for name, of_name in lines.items()
     )
-
-
-def print_tables(servers: list[Numbers], dispatchers: list[Numbers]) -> None:
-    """For people."""
-    console = Console()
-    table = Table("dispatcher at", "written", "requests", "sent as", "merged", "waiting")
-    for one in dispatchers:
-        if "error" in one:
-            table.add_row(str(one["mount"]), str(one["error"]))
-            continue
-        gathered, sent = int(str(one["requests_gathered"])), int(str(one["requests_sent"]))
-        ratio = f"{gathered / sent:.1f} : 1" if sent else ""
-        table.add_row(
-            str(one["mount"]),
-            in_bytes(one["written_bytes"]),
-            f"{gathered:,}",
-            f"{sent:,}",
-            ratio,
-            in_bytes(one["waiting_bytes"]),
-        )
-    console.print(table)
-    table = Table("server", "requests", "seeks", "written", "read", "free")
-    for one in servers:
-        if "error" in one:
-            table.add_row(str(one["index"]), str(one["error"]))
-            continue
-        table.add_row(
-            str(one["index"]),
-            f"{one['write_requests']:,}",
-            f"{one['write_seeks']:,}",
-            in_bytes(one["written_bytes"]),
-            in_bytes(one["read_bytes"]),
-            in_bytes(one.get("free_bytes", 0)),
-        )
-    console.print(table)
-
-
-def in_bytes(value: object) -> str:
-    """Bytes in a unit that fits."""
-    size = float(str(value))
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
 
 
 @app.command("set")
