@@ -57,6 +57,20 @@ def test_the_state_is_shown_again_and_again(system: Whole) -> None:
     assert "leave out --json" in both
 
 
+def test_a_node_keeps_no_more_than_it_is_told() -> None:
+    needs_gasfs()
+    with folder_in_memory() as folder:
+        job = folder / "job"
+        try:
+            haichi("start", job, "--cache", "1M", "--for", "300")
+            (job / "mnt/file").write_bytes(bytes(8 << 20))
+            assert (job / "mnt/file").read_bytes() == bytes(8 << 20)
+            kept = json.loads(haichi("status", job, "--json"))["dispatchers"][0]["kept_bytes"]
+            assert 0 < kept <= 1 << 20
+        finally:
+            haichi("stop", job)
+
+
 def test_one_line_starts_it_and_one_ends_it() -> None:
     needs_gasfs()
     with folder_in_memory() as folder:

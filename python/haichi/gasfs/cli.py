@@ -53,6 +53,7 @@ def dispatcher_options(
     durable_close: bool,
     sub_buffer: str,
     memory: str,
+    cache: str,
     linger_ms: int,
     server_patience: float,
     seconds: int,
@@ -61,6 +62,7 @@ def dispatcher_options(
     words = ["--unarranged"] if unarranged else []
     words += ["--durable-close"] if durable_close else []
     words += ["--sub-buffer", str(size_of(sub_buffer)), "--memory", str(size_of(memory))]
+    words += ["--cache", str(size_of(cache))]
     words += ["--linger-ms", str(linger_ms), "--patience-ms", str(round(server_patience * 1000))]
     return [*words, "--for", str(seconds)]
 
@@ -92,6 +94,7 @@ def start(
     durable_close: DurableClose = False,
     sub_buffer: SubBuffer = "4M",
     memory: Memory = "256M",
+    cache: Cache = "64M",
     linger_ms: Linger = 2000,
     server_patience: ServerPatience = 30,
     patience: Patience = 30,
@@ -107,7 +110,14 @@ def start(
     """
     with one_line():
         options = dispatcher_options(
-            unarranged, durable_close, sub_buffer, memory, linger_ms, server_patience, seconds
+            unarranged,
+            durable_close,
+            sub_buffer,
+            memory,
+            cache,
+            linger_ms,
+            server_patience,
+            seconds,
         )
         launch = Launch.of(os.environ)
         job = make(launch, folder, servers, size_of(stripe), patience)
@@ -134,6 +144,7 @@ def mount(
     durable_close: DurableClose = False,
     sub_buffer: SubBuffer = "4M",
     memory: Memory = "256M",
+    cache: Cache = "64M",
     linger_ms: Linger = 2000,
     server_patience: ServerPatience = 30,
     patience: Patience = 30,
@@ -142,7 +153,14 @@ def mount(
     """Start a dispatcher on this node, for servers that `start` has started, perhaps elsewhere."""
     with one_line():
         options = dispatcher_options(
-            unarranged, durable_close, sub_buffer, memory, linger_ms, server_patience, seconds
+            unarranged,
+            durable_close,
+            sub_buffer,
+            memory,
+            cache,
+            linger_ms,
+            server_patience,
+            seconds,
         )
         Job.load(folder).mount(where, options, patience)
         sys.stdout.write(f"files at {where}, up in {seconds_since_start():.1f} s\n")

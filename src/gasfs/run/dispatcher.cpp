@@ -87,6 +87,8 @@ void add_dispatcher(CLI::App& app, int& code) {
       ->check(CLI::Range(uint64_t{4096}, uint64_t{1} << 32));
   command->add_option("--memory", what.memory, "Bytes of all files that are not yet at servers.")
       ->check(CLI::Range(uint64_t{1} << 20, uint64_t{1} << 40));
+  command->add_option("--cache", what.cache, "Bytes that are kept of what was read; 0: none.")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
   command->add_option("--linger-ms", what.linger_ms, "What is gathered goes after so long.")
       ->check(CLI::Range(1, 3'600'000));
   command->add_option("--patience-ms", what.patience_ms, "A server that is silent is given up.")
