@@ -56,6 +56,9 @@ class StepGenerator {
     return true;
   }
 
+  /// Where the coroutine keeps what it has.
+  const void* frame() const { return handle_.address(); }
+
  private:
   explicit StepGenerator(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
   std::coroutine_handle<promise_type> handle_;
@@ -69,6 +72,7 @@ class GeneratedSchedule : public Schedule {
       : steps_(std::move(steps)), window_(window) {}
   bool next(Step& step) override { return steps_.next(step); }
   int max_outstanding() const override { return window_; }
+  const void* frame() const { return steps_.frame(); }
 
  private:
   StepGenerator steps_;

@@ -36,6 +36,15 @@ class ActorSet {
       number /= 64;
     }
   }
+  /// The next one behind `number` that is found at once: kNone if none is near.
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t soon_behind(uint32_t number) const {
+    const size_t at = number / 64;
+    if (const uint64_t rest = levels_[0][at] & ~uint64_t(1) << number % 64; rest != 0)
+      return uint32_t(at * 64) + uint32_t(std::countr_zero(rest));
+    if (at + 1 == levels_[0].size() || levels_[0][at + 1] == 0) return kNone;
+    return uint32_t((at + 1) * 64) + uint32_t(std::countr_zero(levels_[0][at + 1]));
+  }
   /// The least; there must be one.
   uint32_t first() const {
     uint32_t number = 0;

@@ -39,6 +39,10 @@ class Agenda {
     return due_.first();
   }
 
+  /// An actor behind another that has an event at that time too, or ActorSet::kNone if none is
+  /// near.
+  uint32_t soon_behind(uint32_t actor) const { return due_.soon_behind(actor); }
+
   /// Sets the actor's event, in place of the one that it had.
   void set(uint32_t actor, Time time) {
     Time& its = times_[actor];

@@ -34,6 +34,24 @@ TEST(ActorSet, FindsTheLeast) {
 
 // Events are set at the time that was looked at last or later, often at that very time, and taken
 // away and set anew before they come.
+TEST(ActorSet, FindsWhoIsNearBehindAnother) {
+  test::Random random(4);
+  for (const uint32_t size : {1u, 64u, 65u, 130u, 4096u}) {
+    ActorSet actors(size);
+    std::set<uint32_t> expected;
+    for (int step = 0; step < 2000; ++step) {
+      const auto actor = uint32_t(random.below(size)), from = uint32_t(random.below(size));
+      if (random.below(3) == 0)
+        actors.remove(actor), expected.erase(actor);
+      else
+        actors.add(actor), expected.insert(actor);
+      const auto next = expected.upper_bound(from);
+      const bool is_near = next != expected.end() && *next / 64 <= from / 64 + 1;
+      ASSERT_EQ(actors.soon_behind(from), is_near ? *next : ActorSet::kNone);
+    }
+  }
+}
+
 TEST(Agenda, HasTheEventsOfAQueueInItsOrder) {
   test::Random random(11);
   for (const Time span : {Time(3), Time(1000), Time(1) << 40}) {

@@ -28,6 +28,10 @@ class Clockwork {
     return events_.actor();
   }
 
+  /// Who acts behind another at the same time, or kNobody if none is near.
+  static constexpr uint32_t kNobody = ActorSet::kNone;
+  uint32_t due_behind(uint32_t actor) const { return events_.soon_behind(actor); }
+
   uint32_t link(int link) const { return links_ + uint32_t(link); }
   uint32_t words() const { return words_; }
   uint32_t local() const { return words_ + 1; }

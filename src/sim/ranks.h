@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/fetch_from_memory.h"
+#include "plan/step_generator.h"
 #include "sim/clockwork.h"
 #include "sim/draws.h"
 #include "sim/options.h"
@@ -27,6 +29,8 @@ class Ranks {
       rank.processor_free =
           from_nanoseconds(options.skew_ns * unit(mixed(mixed(options.seed) ^ mixed(r))));
       clock_.set(uint32_t(r), rank.processor_free);
+      generated_.push_back(dynamic_cast<const plan::GeneratedSchedule*>(schedules[r]));
+      frames_.push_back(generated_[r] != nullptr ? generated_[r]->frame() : nullptr);
     }
   }
 
@@ -44,6 +48,13 @@ class Ranks {
     }
     rank.processor_free = std::max(clock_.now(), rank.processor_free) + work;
     return rank.processor_free;
+  }
+
+  /// Brings what the rank's turn needs from memory. That of some schedules is not known.
+  void fetch(int r) const {
+    fetch_from_memory(&ranks_[size_t(r)], sizeof(RankState));
+    fetch_from_memory(generated_[size_t(r)], sizeof(plan::GeneratedSchedule));
+    fetch_from_memory(frames_[size_t(r)], kFrame);
   }
 
   void resume(int r, Time at) {
@@ -65,9 +76,13 @@ class Ranks {
   }
 
  private:
+  static constexpr size_t kFrame = 256;  // bytes of an algorithm with some numbers of its own
+
   const Options& options_;
   Clockwork& clock_;
   std::vector<RankState> ranks_;
+  std::vector<const plan::GeneratedSchedule*> generated_;  // null: of another kind
+  std::vector<const void*> frames_;
 };
 
 }  // namespace haichi::sim

@@ -8,6 +8,7 @@
 
 #include "sim/clockwork.h"
 #include "sim/exchange_log.h"
+#include "sim/look_ahead.h"
 #include "sim/messages.h"
 #include "sim/network.h"
 #include "sim/node_meetings.h"
@@ -46,6 +47,7 @@ class Run {
   Result<Outcome> to_the_end() {
     while (!clock_.over()) {
       const uint32_t actor = clock_.next();
+      look_ahead_.turn(clock_, actor, [&](uint32_t other, size_t step) { fetch(other, step); });
       if (++outcome_.events % kEventsApart == 0 && options_.progress)
         options_.progress->at(messages_.received().messages);
       if (auto done = act(actor); !done) return tl::unexpected(done.error());
@@ -71,6 +73,12 @@ class Run {
     if (actor == clock_.storage()) return advance_storage();
     const auto packet = wires_.act(clock_.link_of(actor));
     return packet ? messages_.arrive(*packet) : Status{};
+  }
+
+  // From memory, what an actor needs when its turn comes.
+  void fetch(uint32_t actor, size_t step) const {
+    if (clock_.is_rank(actor) && step == 0) ranks_.fetch(int(actor));
+    if (!clock_.is_rank(actor) && actor < clock_.words()) wires_.fetch(clock_.link_of(actor), step);
   }
 
   // Takes the rank's steps until one takes time that others may use, or has to be waited for.
@@ -276,6 +284,7 @@ class Run {
   Messages messages_;
   Storage storage_;
   NodeMeetings meetings_;
+  LookAhead look_ahead_;
   std::vector<ExchangeLog> logs_;  // by rank, if anybody wants to know
   Outcome outcome_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/fetch_from_memory.h"
 #include "sim/draws.h"
 
 namespace haichi::sim {
@@ -50,6 +51,20 @@ std::optional<Packet> Wires::act(int link) {
   const Time crossing = transfer_time(packet.size(word_), network_.links()[size_t(link)].gbs);
   cross(next, packet, clock_.now() + crossing);
   return std::nullopt;
+}
+
+void Wires::fetch(int link, size_t step) const {
+  if (credited_) return;
+  const Fifo<Packet>& queue = queues_[size_t(link)];
+  if (step == 0) {
+    fetch_from_memory(&queue, sizeof queue);
+    return;
+  }
+  if (queue.empty()) return;
+  if (step == 1) return fetch_from_memory(&queue.front(), sizeof(Packet));
+  const Packet& packet = queue.front();
+  const int next = network_.next(link, placement_.node_of(packet.to()), packet.way);
+  if (next >= 0) fetch_from_memory(&queues_[size_t(next)], sizeof queue);
 }
 
 // All links have one event together: the first one of any.

@@ -35,6 +35,9 @@ class Wires : private Network::Congestion {
   /// The link's event. Returns the packet that has come to its node by it, if one has.
   std::optional<Packet> act(int link);
 
+  /// Brings what the link needs for its event from memory, in LookAhead::kSteps steps.
+  void fetch(int link, size_t step) const;
+
   /// When each port of the nodes is free: out, and in.
   std::span<Time> ports_out() { return std::span(free_).first(size_t(network_.nodes())); }
   std::span<Time> ports_in() {
