@@ -55,6 +55,7 @@ static pattern_t read_pattern(int argc, char** argv) {
                           {"gap", &p.file.gap, NULL, 0},
                           {"header", &p.file.header, NULL, 0},
                           {"far", &p.file.far, NULL, 0},
+                          {"seed", &p.file.seed, NULL, 0},
                           {"array", &p.file.array, NULL, 1},
                           {"unknowns", &p.file.unknowns, NULL, 1},
                           {"type", &p.file.darray, "subarray|darray", 0},

@@ -72,6 +72,52 @@ static layout_t irregular(const file_words_t* w, int rank, int ranks) {
   return (layout_t){0, made, own * w->piece, extent, 0};
 }
 
+// As often between 1 and 10 as between 10 and 100; `number` is a drawn one.
+static int64_t drawn_up_to(int64_t most, uint64_t number) {
+  int bits = 0;
+  while (most >> (bits + 1)) ++bits;
+  const int64_t least = (int64_t)1 << (number >> 32) % (uint64_t)(bits + 1);
+  const int64_t value = least + (int64_t)((number & 0xFFFFFFFFu) % (uint64_t)least);
+  return value < most ? value : most;
+}
+
+// How many of eight pieces that a rank could have it has: a third of the ranks none.
+static uint64_t share_of(const file_words_t* w, int rank) {
+  const uint64_t number = drawn((uint64_t)w->seed * 1000003 + (uint64_t)rank);
+  return number % 3 == 0 ? 0 : 1 + (number >> 8) % 8;
+}
+
+// Pieces one behind the other, each of a rank that is drawn by the ranks' shares; where that is
+// nobody, there is a hole. Every other piece touches the one before.
+static layout_t sparse(const file_words_t* w, int rank, int ranks) {
+  const int64_t slots = w->pieces * ranks;
+  MPI_Aint* at = malloc((size_t)slots * sizeof *at);
+  int* sizes = malloc((size_t)slots * sizeof *sizes);
+  int64_t bytes = 0, offset = 0;
+  int own = 0;
+  for (int64_t k = 0; k < slots; ++k) {
+    const uint64_t number = drawn(((uint64_t)w->seed << 32) + (uint64_t)k);
+    const int who = (int)(number % (uint64_t)ranks);
+    const int64_t size = drawn_up_to(w->piece / 8, drawn(number)) * 8;
+    if (number >> 20 & 1 && w->gap > 0) offset += drawn_up_to(w->gap, drawn(number + 1));
+    if (who == rank && (number >> 40 & 7) < share_of(w, rank)) {
+      at[own] = (MPI_Aint)offset;
+      sizes[own++] = (int)size;
+      bytes += size;
+    }
+    offset += size;
+  }
+  MPI_Datatype type, made = MPI_BYTE;
+  if (own > 0) {
+    MPI_Type_create_hindexed(own, sizes, at, MPI_BYTE, &type);
+    MPI_Type_create_resized(type, 0, (MPI_Aint)offset, &made);
+    MPI_Type_free(&type);
+  }
+  free(sizes);
+  free(at);
+  return (layout_t){0, made, bytes, offset, 0};
+}
+
 static layout_t one(const file_words_t* w, int rank, int ranks) {
   const int64_t all = ranks * w->piece * w->pieces;
   if (w->shape == kOne) return in_a_row(0, rank == 0 ? all : 0, all);
@@ -188,6 +234,9 @@ layout_t layout_make(const file_words_t* w, int rank, int ranks, int64_t call, i
       break;
     case kQuarter:
       made = quarter(w, rank, ranks);
+      break;
+    case kSparse:
+      made = sparse(w, rank, ranks);
       break;
     case kFar:
       made = (layout_t){rank * w->far, MPI_BYTE, w->piece * w->pieces, 0, 1};

@@ -18,19 +18,22 @@ typedef enum {
   kOneStrided,  // rank 0 has everything, with holes as large as the pieces
   kHeader,      // rank 0 has `header` bytes at the begin, all take turns from `far` on
   kFar,         // contiguous parts `far` bytes apart
+  kSparse,      // about `pieces` pieces a rank, 8 bytes to `piece`, holes up to `gap`, drawn by
+                // `seed`; ranks have more or less of them, some nothing
   kQuarter,     // the first quarter of the ranks has everything, and takes turns by `piece`
 } shape_t;
 
 typedef struct {
   int shape;   // shape_t
   int darray;  // blocks as MPI_Type_create_darray has them
-  int64_t piece, pieces, gap, header, far, calls;
+  int64_t piece, pieces, gap, header, far, seed, calls;
   const char* array;     // of cells, slowest dimension first: 64x64x64
   const char* unknowns;  // how many such arrays are in a call, by call: 11,3,1,1
 } file_words_t;
 
-#define SHAPES \
-  "segmented|strided|block|columns|rows|unequal|irregular|one|one-strided|header|far|quarter"
+#define SHAPES                                                                                \
+  "segmented|strided|block|columns|rows|unequal|irregular|one|one-strided|header|far|sparse|" \
+  "quarter"
 
 // What a rank has in one call.
 typedef struct {

@@ -54,6 +54,28 @@ def test_a_draw_is_the_same_alone() -> None:
     assert len(seen) == 20
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_sparse_draws_are_legal_and_bounded_and_have_large_holes(seed: int) -> None:
+    drawn = [never_slower_draw.draw_sparse(seed, n, EVERYWHERE, MPIS) for n in range(500)]
+    for each in drawn:
+        assert never_slower_draw.problem(each.pattern) is None, each
+        limits = never_slower_draw.NETWORK if each.where.lab else never_slower_draw.ONE_NODE
+        assert never_slower_draw.volume(each.pattern, each.where.ranks) <= limits.bytes, each
+    assert {d.where.ranks for d in drawn if not d.where.lab} == {*never_slower_draw.SPARSE_RANKS}
+    assert {d.pattern.words["shape"] for d in drawn} == {"sparse", "strided", "irregular"}
+    gaps = [d.pattern.number("gap") for d in drawn]
+    assert min(gaps) < 64
+    assert max(gaps) > 512 << 20
+    assert sum(gap > 64 << 10 for gap in gaps) > 150
+
+
+def test_a_sparse_draw_is_the_same_alone() -> None:
+    for number in range(200):
+        drawn = never_slower_draw.draw_sparse(7, number, EVERYWHERE, MPIS)
+        places = (drawn.where,) if drawn.where.lab else ONE
+        assert drawn == never_slower_draw.draw_sparse(7, number, places, (drawn.mpi,))
+
+
 def test_draws_are_of_all_kinds() -> None:
     drawn = [never_slower_draw.draw(1, number, EVERYWHERE, MPIS) for number in range(500)]
     assert {str(d.where) for d in drawn} == {"1x2", "1x4", "4x4", "8x2"}

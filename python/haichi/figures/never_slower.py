@@ -34,6 +34,7 @@ class Asked:
     places: Sequence[Where]
     named: bool = True
     draws: int = 0
+    sparse: int = 0
     seed: int = 1
     only: Sequence[str] = ()
     repetitions: int = 3
@@ -72,9 +73,13 @@ def rows_of(asked: Asked) -> list[Row]:
     for pattern in draws.named() if asked.named else ():
         for where in asked.places:
             found += [Row(draws.bounded(pattern, where), where, each) for each in mpis.values()]
-    for number in _numbers(asked):
-        drawn = draws.draw(asked.seed, number, asked.places, asked.mpis)
-        found.append(Row(drawn.pattern, drawn.where, mpis[drawn.mpi]))
+    for kind, count, draw in (
+        ("draw", asked.draws, draws.draw),
+        ("sparse", asked.sparse, draws.draw_sparse),
+    ):
+        for number in _numbers(asked, kind, count):
+            drawn = draw(asked.seed, number, asked.places, asked.mpis)
+            found.append(Row(drawn.pattern, drawn.where, mpis[drawn.mpi]))
     return _chosen(found, asked.only)
 
 
@@ -97,12 +102,12 @@ def _chosen(rows: Sequence[Row], only: Sequence[str]) -> list[Row]:
     return list(found.values())
 
 
-def _numbers(asked: Asked) -> Iterable[int]:
-    """Of the draws; those that are asked for by name are made without the ones before them."""
-    drawn = [re.fullmatch(r"draw-(\d+)", word) for word in asked.only]
-    if asked.draws and drawn and all(drawn):
-        return [int(each[1]) for each in drawn if each]
-    return range(asked.draws)
+def _numbers(asked: Asked, kind: str, count: int) -> Iterable[int]:
+    """Of the draws of a kind; those that are asked for by name are made without the ones before."""
+    drawn = [re.fullmatch(r"(draw|sparse)-(\d+)", word) for word in asked.only]
+    if count and drawn and all(drawn):
+        return [int(each[2]) for each in drawn if each and each[1] == kind]
+    return range(count)
 
 
 class Places:
@@ -182,9 +187,12 @@ def _in_time(rows: Sequence[Row], end: float | None) -> Iterator[Row]:
 def alone(row: Row, asked: Asked) -> str:
     """The command that measures this row alone."""
     words = ["./haichi", "figures", "never-slower", "--only", row.pattern.name]
-    drawn = row.pattern.name.startswith("draw-")
+    drawn = row.pattern.name.startswith(("draw-", "sparse-"))
     words += ["--random", "--seed", str(asked.seed)] if drawn else ["--named"]
-    words += ["--nodes", str(row.where), "--mpi", row.which.name]
+    # Of these any number of ranks is drawn on one node.
+    any_number = row.pattern.name.startswith("sparse-") and not row.where.lab
+    where = "one" if any_number else str(row.where)
+    words += ["--nodes", where, "--mpi", row.which.name]
     return shlex.join(words)
 
 

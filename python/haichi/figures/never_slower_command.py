@@ -23,8 +23,11 @@ from haichi.report.output import say
 
 def command(
     number: Annotated[
-        int, typer.Option("--draws", min=1, help="How many patterns are drawn at random.")
+        int, typer.Option("--draws", min=0, help="How many patterns are drawn at random.")
     ] = 500,
+    sparse: Annotated[
+        int, typer.Option(min=0, help="How many of pieces with holes of up to 1 GiB are drawn.")
+    ] = 100,
     seed: Annotated[int, typer.Option(help="Of the draws.")] = 1,
     named: Annotated[
         bool | None,
@@ -67,6 +70,7 @@ def command(
             places=never_slower.places_of(nodes or ["one", "lab"], ranks or []),
             named=named is not False,
             draws=0 if named else number,
+            sparse=0 if named else sparse,
             seed=seed,
             only=only or [],
             repetitions=repetitions,

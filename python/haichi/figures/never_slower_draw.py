@@ -154,6 +154,9 @@ HINTS = (
 COMMUNICATES = 0.2  # of the draws
 MOST_BYTES = 16 << 20  # of a rank in one call
 MOST_PIECES = 100_000
+SPARSE_CALLS = ("all", "all", "at_all", "split")
+SPARSE_RANKS = (1, 2, 3, 4, 4, 6, 8, 16)
+MOST_RANGE = 64 << 30  # of a rank's pieces and the holes between them, about
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,36 @@ def draw(seed: int, number: int, places: Sequence[Where], mpis: Sequence[str]) -
     mpi = mpi if mpi in mpis else dice.choice(mpis)
     pattern = Pattern(f"draw-{number}", words)
     return Draw(bounded(pattern, where), where, mpi)
+
+
+def draw_sparse(seed: int, number: int, places: Sequence[Where], mpis: Sequence[str]) -> Draw:
+    """The same of accesses whose pieces have holes of up to 1 GiB between them; on one node by up
+    to 16 ranks, where no number of ranks was asked for."""
+    dice = random.Random(f"{seed}/{number}/sparse")
+    words = _sparse(dice)
+    where, mpi = dice.choice((*ONE, *LAB)), dice.choice(MPIS)
+    ranks = dice.choice(SPARSE_RANKS)
+    where = where if where in places else dice.choice(places)
+    mpi = mpi if mpi in mpis else dice.choice(mpis)
+    if not where.lab and set(ONE) <= set(places):
+        where = Where(1, ranks)
+    return Draw(bounded(Pattern(f"sparse-{number}", words), where), where, mpi)
+
+
+def _sparse(dice: random.Random) -> dict[str, str]:
+    call = dice.choice(SPARSE_CALLS)
+    piece, gap = _log(dice, 8, 1 << 20), _log(dice, 1, 1 << 30)
+    pieces = _log(dice, 1, min(4000, max(1, MOST_RANGE // gap)))
+    shape = dice.choice(("sparse", "sparse", "strided", "irregular"))
+    words = {"call": call, "shape": shape, "piece": str(piece), "pieces": str(pieces)}
+    words |= {"gap": str(gap), "calls": str(dice.choice((1, 1, _log(dice, 2, 20))))}
+    if shape == "sparse":
+        words["seed"] = str(dice.randrange(1_000_000))
+    if dice.random() < 0.2:
+        words["views"] = "each"
+    if dice.random() < 0.2:
+        words["reader"] = "next"
+    return words
 
 
 def _log(dice: random.Random, least: int, most: int) -> int:
