@@ -46,6 +46,8 @@ def headline(view: View) -> list[str]:
     if ranks and record.wall_s > 0:
         mean = view.seconds / ranks
         share = format_share(mean, record.wall_s)
+        if mean > record.wall_s:
+            share += ", of its threads together"
         lines.append(
             f"{format_seconds(record.wall_s)} from MPI_Init to MPI_Finalize; in MPI "
             f"{format_seconds(mean)} of each rank in the mean ({share}), "

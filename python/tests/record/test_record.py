@@ -50,6 +50,17 @@ def test_the_made_up_record_follows_the_schema(small: Path) -> None:
     jsonschema.Draft202012Validator(schema).validate({"head": first, "records": rest})
 
 
+def test_says_why_more_than_all_time_is_in_mpi(small: Path, tmp_path: Path) -> None:
+    """Threads that call MPI at once spend more than the time there is."""
+    calls = recorded.call("0", "MPI_Recv", 10, 15.0, bytes=8, comm=0)
+    path = recorded.write(
+        tmp_path / "threads.jsonl",
+        *(recorded.head(1, 1), recorded.world(1), recorded.rank(0), calls, recorded.end(1)),
+    )
+    assert "(150 %, of its threads together)" in run(path)[1]
+    assert "threads together" not in run(small)[1]
+
+
 def test_sums_by_function_and_size(small: Path) -> None:
     found = usage(small)
     times = {each["name"]: (each["calls"], each["seconds"]) for each in found["functions"]}
