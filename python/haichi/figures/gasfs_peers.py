@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shutil
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from haichi_processes import runner
+from haichi_processes import background, runner
 
 from haichi.gasfs.daemons import GasfsError
 
@@ -105,19 +104,15 @@ def _free_ports(count: int) -> list[int]:
 @contextmanager
 def _serving(site: Site, words: Sequence[str], port: int) -> Iterator[None]:
     """A server in the foreground, once it listens; ended with the block."""
-    with (site.folder / "server.out").open("wb") as out:
-        server = subprocess.Popen([*site.enter[0], *words], stdout=out, stderr=out)
+    log = site.folder / "server.out"
     ask = [*site.enter[0], sys.executable, "-c", LISTENS, site.address, str(port)]
     until = time.monotonic() + TOOL_S
-    try:
+    with background.running([*site.enter[0], *words], log, TOOL_S) as runs:
         while runner.run(ask, timeout=TOOL_S).code:
-            if server.poll() is not None or time.monotonic() > until:
-                raise GasfsError(f"{words[0]} does not serve: {site.folder / 'server.out'}")
+            if not runs() or time.monotonic() > until:
+                raise GasfsError(f"{words[0]} does not serve: {log}")
             time.sleep(0.1)
         yield
-    finally:
-        server.terminate()
-        server.wait(TOOL_S)
 
 
 @contextmanager

@@ -145,9 +145,7 @@ TEST(Keeping, WhatIsReadBeforeTheNewBytesHaveComeIsNotKept) {
     const std::string text = drawn(31'000, 9);
     const auto writing = far->open(inode, O_WRONLY), reading = node->open(inode, O_RDONLY);
     ASSERT_TRUE(far->write(writing->handle, 0, bytes(text), 1));
-    std::thread closing([&] {
-      EXPECT_TRUE(!closes || far->flush(writing->handle));
-    });
+    std::thread closing([&] { EXPECT_TRUE(!closes || far->flush(writing->handle)); });
     for (int i = 0; i < 50 && node->getattr(inode)->size < text.size(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_FALSE(read(*node, reading->handle, 0, text.size()) == text) << "it can't be there";
