@@ -29,6 +29,10 @@ class Counting : public Beside {
     reply[0] = writes ? 'w' : 'r';
     return 0;
   }
+  int tell_socket(std::span<char> reply) override {
+    reply[0] = 's';
+    return 0;
+  }
   void changing(Inode) override {
     ++changes;
     ++under_way;
@@ -133,9 +137,15 @@ TEST_F(MountTest, TheOtherFaceIsAskedByIoctl) {
   EXPECT_EQ(attachment.magic & 0xff, unsigned('r'));
   EXPECT_EQ(ioctl(fd, arena::kAttachToWrite, &attachment), 0);
   EXPECT_EQ(attachment.magic & 0xff, unsigned('w'));
-  EXPECT_EQ(ioctl(fd, _IOR('h', 0xa3, char[128]), &attachment), -1);
+  EXPECT_EQ(ioctl(fd, _IOR('h', 0xa4, char[128]), &attachment), -1);
   EXPECT_EQ(errno, ENOTTY);
   close(fd);
+  const int folder = open(where.c_str(), O_RDONLY | O_DIRECTORY);
+  EXPECT_EQ(ioctl(folder, arena::kFindSocket, &attachment), 0);
+  EXPECT_EQ(attachment.magic & 0xff, unsigned('s'));
+  EXPECT_EQ(ioctl(folder, arena::kAttach, &attachment), -1);
+  EXPECT_EQ(errno, ENOTTY);
+  close(folder);
 }
 
 TEST_F(MountTest, TellsTheOtherFaceOfAllThatChangesBytes) {
