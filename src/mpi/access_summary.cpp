@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "mpi/agreement.h"
 #include "mpi/summary_entries.h"
+#include "mpiio/cut.h"
 #include "mpiio/sieve.h"
+#include "mpiio/spread.h"
 
 namespace haichi::mpi {
 namespace {
@@ -46,7 +48,9 @@ void enter(Entries& own, FileState& state, const Request& request, mpiio::Direct
   own[spans] = hull.size();
   own[bytes] = size;
   own[blocks] = access.empty() ? 0 : access.blocks();
-  own[sieved] = mpiio::sieved_bytes(access);
+  const mpiio::Spread spread = mpiio::spread_of(access, mpiio::hole_of(direction));
+  own[parts] = spread.parts;
+  own[occupied] = spread.bytes;
   own[ranks] = !access.empty();
   own[fillers] = direction == mpiio::Direction::write && mpiio::worth_filling(access);
 }
@@ -91,7 +95,8 @@ Result<AccessSummary> summarize(FileState& state, const Request& request,
   summary.demand.bytes = all[bytes];
   summary.demand.most = -all[minus_most];
   summary.demand.blocks = all[blocks];
-  summary.demand.sieved = all[sieved];
+  summary.demand.parts = all[parts];
+  summary.demand.occupied = all[occupied];
   summary.demand.ranks = int(std::min<int64_t>(all[ranks], INT32_MAX));
   summary.demand.all_open = all[all_open] != 0;
   return summary;

@@ -46,6 +46,7 @@ mpiio::WayChoice choose(FileState& state, const CollectiveCall& call,
                         const AccessSummary& summary) {
   mpiio::TwoPhaseOptions options = state.options.two_phase();
   options.chosen = &state.options.aggregators();
+  options.knows_parts = !state.runtime.works_by_nodes(state.placement.ranks());
   const mpiio::Demand& demand = summary.demand;
   const bool may_be_library = state.options.may_be_library();
   const bool split = call.form == AccessForm::split;

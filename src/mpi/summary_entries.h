@@ -28,7 +28,8 @@ enum Entry {
   spans = first_sum,
   bytes,
   blocks,
-  sieved,
+  parts,
+  occupied,
   ranks,
   fillers,
   entries

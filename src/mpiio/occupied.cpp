@@ -5,6 +5,7 @@
 
 #include "base/rounding.h"
 #include "mpiio/coverage.h"
+#include "mpiio/cut.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -13,11 +14,9 @@ using plan::Extent;
 
 // So many places of the range are looked at first, of this fraction of it each.
 constexpr int64_t kSamples = 8, kSampled = 64;
-// Parts, and how often all accesses are asked where their bytes are: a tenth of a microsecond each.
-constexpr size_t kMostParts = 64 << 10;
-constexpr int64_t kMostQuestions = 64 << 10;
-// The range is that of holes if its parts are at most the fraction 1 / kSparse of it.
-constexpr int64_t kSparse = 4;
+// How often all accesses are asked where their bytes are, a tenth of a microsecond each: a part
+// takes four questions, and larger holes are looked for before.
+constexpr int64_t kMostQuestions = 6 * kMostParts;
 // Holes are looked for by leaps, first of this fraction of the range, then of this fraction of
 // that.
 constexpr int64_t kFiner = 32;
@@ -85,7 +84,7 @@ class Search {
       parts.swap(finer);
     } while (leap > hole_ && size_of(parts) > enough);
     for (const Extent& part : parts) join(part, hole_, found);
-    return found.size() <= kMostParts;
+    return int64_t(found.size()) <= kMostParts;
   }
 
  private:
@@ -105,7 +104,7 @@ class Search {
     for (const Access& access : accesses_)
       if (!scan_of(access, within, leap, all)) return false;
     for (const Extent& part : united(std::move(all), leap)) join(part, hole_, found);
-    return found.size() <= kMostParts;
+    return int64_t(found.size()) <= kMostParts;
   }
 
   /// The same of one access, by leaps, however many pieces there are.
@@ -148,7 +147,7 @@ bool find_all(std::span<const Access> accesses, const Extent& range, int64_t hol
   std::vector<Extent> first;
   if (!search.find({range.begin, periods->begin}, enough, found) ||
       !search.find(periods->first(), enough / periods->count, first) ||
-      periods->count * int64_t(first.size()) > int64_t(kMostParts))
+      periods->count * int64_t(first.size()) > kMostParts)
     return false;
   for (int64_t shift = 0; shift < periods->end() - periods->begin; shift += periods->size)
     for (const Extent& part : first) join({part.begin + shift, part.end + shift}, hole, found);
@@ -166,7 +165,7 @@ int64_t end_of_share(const Extent& part, int64_t room) {
 }  // namespace
 
 bool may_be_sparse(const Demand& together) {
-  return together.bytes <= together.hull.size() / kSparse;
+  return together.bytes <= most_in_parts(together.hull.size());
 }
 
 std::vector<Extent> occupied_parts(const Extent& range, const std::vector<RankDemand>& demands,
@@ -174,7 +173,8 @@ std::vector<Extent> occupied_parts(const Extent& range, const std::vector<RankDe
   int64_t bytes = 0;
   for (const RankDemand& demand : demands) bytes += demand.bytes;
   // The ranks may want the same bytes.
-  if (bytes > range.size() / kSparse && !shows_holes(range, demands)) return {};
+  const int64_t most = most_in_parts(range.size());
+  if (bytes > most && !shows_holes(range, demands)) return {};
   std::vector<Access> accesses;
   std::vector<Extent> parts;
   for (const RankDemand& demand : demands) {
@@ -187,10 +187,10 @@ std::vector<Extent> occupied_parts(const Extent& range, const std::vector<RankDe
       parts.push_back(demand.hull);
   }
   std::vector<Extent> found;
-  if (!find_all(accesses, range, hole, enough, found)) return {};
+  if (!find_all(accesses, range, hole, std::min(enough, most), found)) return {};
   parts.insert(parts.end(), found.begin(), found.end());
   parts = united(std::move(parts), hole);
-  return size_of(parts) <= range.size() / kSparse ? parts : std::vector<Extent>{};
+  return size_of(parts) <= most ? parts : std::vector<Extent>{};
 }
 
 std::vector<Extent> parts_to_tell(const Access& access, int64_t hole, int64_t most) {

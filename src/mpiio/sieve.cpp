@@ -6,17 +6,15 @@
 
 #include "base/clock.h"
 #include "base/copy_piece.h"
+#include "mpiio/cut.h"
+#include "mpiio/spread.h"
 
 namespace haichi::mpiio {
 namespace {
 
 // A hole of at least this size is skipped instead of read; or written around.
-constexpr int64_t kReadThrough = 64 << 10;
+constexpr int64_t kReadThrough = hole_of(Direction::read);
 constexpr int64_t kWriteThrough = 8 << 10;
-
-// How many places of an access are looked at, and how many bytes of the file there.
-constexpr int kSamples = 4;
-constexpr int64_t kSample = 64 << 10;
 
 /// One window: positions of the access, and the part of the file that holds them.
 struct Group {
@@ -107,22 +105,7 @@ Status write_group(const OwnPart& part, const Group& group, Holes& holes) {
 
 }  // namespace
 
-int64_t sieved_bytes(const Access& access) {
-  if (access.empty()) return 0;
-  const int64_t bytes = access.end() - access.begin();
-  int64_t wanted = 0, read = 0;
-  for (int i = 0; i < kSamples; ++i) {
-    const int64_t position = access.begin() + bytes / kSamples * i;
-    int64_t offset = 0;
-    access.for_each_block(position, position + 1, [&](int64_t at, int64_t) { offset = at; });
-    const int64_t left = access.hull().end - offset;
-    const int64_t last = access.position_of(offset + std::min(kSample, left));
-    wanted += last - position;
-    // Up to the last byte that is wanted: what lies behind it may be a hole that is skipped.
-    access.for_each_block(last - 1, last, [&](int64_t at, int64_t) { read += at + 1 - offset; });
-  }
-  return int64_t(double(bytes) * double(read) / double(wanted));
-}
+int64_t sieved_bytes(const Access& access) { return spread_of(access, kReadThrough).bytes; }
 
 bool worth_filling(const Access& access) {
   if (access.empty()) return false;

@@ -5,21 +5,13 @@
 #include <algorithm>
 
 #include "base/rounding.h"
+#include "mpiio/cut.h"
 #include "mpiio/domains_by_bytes.h"
 #include "mpiio/occupied.h"
 #include "plan/aggregator_number.h"
 
 namespace haichi::mpiio {
 namespace {
-
-// A window is not made smaller than this only to have more cycles that overlap.
-constexpr int64_t kLeastWindow = 128 << 10;
-// As many cycles as overlapping is worth: its gain is the part of the first and the last.
-constexpr int64_t kOverlappingCycles = 8;
-
-// A reader of this or less goes through a hole, see src/mpiio/window_file.cpp. A writer writes
-// pieces that are as far apart one by one, whatever window they are in.
-constexpr int64_t kReadHole = 64 << 10, kWriteHole = 16 << 10;
 
 // So many cycles take as long as two collective calls for which most of them may be spared.
 constexpr int64_t kCyclesWorthTelling = 16;
@@ -45,19 +37,6 @@ Demand sum_of(const std::vector<RankDemand>& demands) {
   }
   if (sum.hull.empty()) sum.hull = {};
   return sum;
-}
-
-/// With a third window the ranks of a node need not keep step, see "Overlapping cycles" in
-/// docs/notes.md; a thread of its own for the file does the same for two.
-int windows_of_buffer(const placement::Placement& placement, const TwoPhaseOptions& options) {
-  const bool common = placement.nodes() == 1 && options.may_share;
-  return common && options.file_thread != Choice::on ? 3 : 2;
-}
-
-/// In whole pages where it has several: a page that two windows share is written twice.
-int64_t window_of_buffer(const placement::Placement& placement, const TwoPhaseOptions& options) {
-  const int64_t part = options.buffer / windows_of_buffer(placement, options);
-  return part > kPage ? part / kPage * kPage : std::max<int64_t>(1, part);
 }
 
 /// Empty if the aggregators shall access the file between exchanging, or why a thread shall.
@@ -136,35 +115,23 @@ std::string why_issued(const TwoPhasePlan& plan) {
 
 }  // namespace
 
-int64_t window_size(const placement::Placement& placement, const plan::Extent& range,
-                    int aggregators, const TwoPhaseOptions& options) {
-  const int64_t most = window_of_buffer(placement, options);
-  const int64_t domain = divide_up(range.size(), aggregators) + 1 + options.stripe_unit;
-  // However large a buffer is asked for, what the access does not fill is not taken.
-  if (!options.may_shrink) return std::min(most, whole_pages(domain));
-  const int64_t wanted = std::max(kLeastWindow, domain / kOverlappingCycles);
-  return std::min(most, whole_pages(wanted));
-}
-
 int64_t buffer_needed(const placement::Placement& placement, const TwoPhaseOptions& options,
                       const plan::Extent& range) {
   return windows_of_buffer(placement, options) *
          window_size(placement, range, aggregators_of(placement, options), options);
 }
 
-// Of windows that are smaller than a hole several would be in it.
 int64_t hole_of(const placement::Placement& placement, const TwoPhaseOptions& options,
                 Direction direction, const plan::Extent& range) {
-  return std::min(window_size(placement, range, aggregators_of(placement, options), options),
-                  direction == Direction::read ? kReadHole : kWriteHole);
+  return hole_in(direction,
+                 window_size(placement, range, aggregators_of(placement, options), options));
 }
 
 bool worth_telling(const placement::Placement& placement, const TwoPhaseOptions& options,
                    const Demand& together) {
-  if (!may_be_sparse(together)) return false;
-  const int aggregators = aggregators_of(placement, options);
-  const int64_t window = window_size(placement, together.hull, aggregators, options);
-  return together.hull.size() / window / aggregators >= kCyclesWorthTelling;
+  return may_be_sparse(together) &&
+         cut_of_range(placement, options, aggregators_of(placement, options), together.hull)
+                 .cycles >= kCyclesWorthTelling;
 }
 
 bool may_be_direct(const placement::Placement& placement, const TwoPhaseOptions& options) {
@@ -213,8 +180,7 @@ TwoPhasePlan begin_plan(const placement::Placement& placement, const TwoPhaseOpt
   const int count = int(result.aggregators.ranks.size());
   result.cb_slot_bytes = window_size(placement, range, count, options);
   result.cb_slots = windows_of_buffer(placement, options);
-  result.domains = plan::FileDomains(range, count, result.cb_slot_bytes, options.stripe_unit,
-                                     options.stripe_unit);
+  result.domains = even_domains(range, count, result.cb_slot_bytes, options);
   result.order = options.order;
   result.max_outstanding = options.max_outstanding;
   result.shares = options.may_share;

@@ -17,10 +17,6 @@
 
 namespace haichi::mpiio {
 
-/// Bytes of a window of an access of `range`: what is asked for, or less.
-int64_t window_size(const placement::Placement& placement, const plan::Extent& range,
-                    int aggregators, const TwoPhaseOptions& options);
-
 /// The whole of the collective buffer that an aggregator needs for it.
 int64_t buffer_needed(const placement::Placement& placement, const TwoPhaseOptions& options,
                       const plan::Extent& range);

@@ -3,6 +3,7 @@
 // PURE: no MPI, no clock, no environment.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,8 +47,9 @@ struct TwoPhaseOptions {
   /// What a byte costs, as earlier accesses have shown (mpiio/measured_costs.h): decides how much a
   /// node may handle. Else the machine tells, if it is known.
   std::optional<plan::ByteCosts> costs = {};
-  bool balanced = false;  ///< a node may handle as much as usual, whatever bytes cost
-  int stripes = 0;        ///< servers that the file is striped over; 0: not known
+  bool knows_parts = true;  ///< each rank knows where the bytes of all are, if there are holes
+  bool balanced = false;    ///< a node may handle as much as usual, whatever bytes cost
+  int stripes = 0;          ///< servers that the file is striped over; 0: not known
   /// What storage and network can take, where that is known: decides the number of aggregators
   /// unless it was asked for. Outlives the options.
   const machine::Machine* machine = nullptr;
@@ -58,16 +60,33 @@ struct TwoPhaseOptions {
 
 /// What all ranks want of a file together.
 struct Demand {
-  plan::Extent hull;      ///< of all bytes; empty: no rank has any
-  int64_t spans = 0;      ///< the sizes of the ranks' own hulls, added up
-  int64_t bytes = 0;      ///< of all ranks
-  int64_t most = 0;       ///< of one rank
-  int64_t blocks = 0;     ///< contiguous pieces of the file
-  int64_t sieved = 0;     ///< bytes that sieving would read; 0: not known
+  plan::Extent hull;   ///< of all bytes; empty: no rank has any
+  int64_t spans = 0;   ///< the sizes of the ranks' own hulls, added up
+  int64_t bytes = 0;   ///< of all ranks
+  int64_t most = 0;    ///< of one rank
+  int64_t blocks = 0;  ///< contiguous pieces of the file
+  /// Parts of the ranks' own bytes between holes of hole_of() (mpiio/cut.h) or more, and the bytes
+  /// of the file in them, which sieving would read: added up; 0: not known.
+  int64_t parts = 0, occupied = 0;
   int ranks = 0;          ///< that have bytes
   bool all_open = false;  ///< every rank with bytes can access the file itself
   /// The ranks' parts lie beside each other, as far as their hulls tell.
   bool apart() const { return spans <= hull.size(); }
+  /// The ranks' parts lie in the same places, as far as their hulls tell: these begin and end
+  /// together, nearly.
+  bool alike() const {
+    return ranks > 1 &&
+           double(ranks) * double(hull.size()) - double(spans) <= 2.0 * ranks * double(kNearly);
+  }
+  /// Parts and bytes of the file in them, of all ranks together: about.
+  int64_t parts_together() const { return alike() ? (parts + ranks - 1) / ranks : parts; }
+  int64_t occupied_together() const {
+    const int64_t least = alike() ? occupied / ranks : occupied;
+    return std::min(hull.size(), std::max(bytes, least));
+  }
+
+ private:
+  static constexpr int64_t kNearly = 16 << 10;
 };
 
 /// What one rank wants of a collective access.

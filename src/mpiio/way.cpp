@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "mpiio/access_cost.h"
+#include "mpiio/cut.h"
 #include "mpiio/read_cost.h"
 
 namespace haichi::mpiio {
@@ -20,22 +22,26 @@ constexpr int64_t kFewWrites = 16, kFewAtMost = 64;
 // Where two ranks go alone, a system call for each of so many written pieces of both takes less
 // than agreeing about them.
 constexpr int64_t kPairWrites = 16;
-// Where so many windows have nothing in them for one that has, the ranks access their pieces
-// themselves: an empty cycle costs a meeting of all.
-constexpr int64_t kEmptyWindows = 8;
 // What a rank has is so little that agreeing about it costs as much as accessing it.
 constexpr int64_t kLittle = 16 << 10;
 
+/// Whether the range is mostly holes, and the ranks do better alone: what an exchange takes, or its
+/// cycles with nothing in them, costs more than it spares requests.
 bool far_apart(const placement::Placement& placement, const TwoPhaseOptions& options,
-               const Demand& demand) {
-  const int aggregators = aggregators_of(placement, options);
-  const int64_t window = window_size(placement, demand.hull, aggregators, options);
-  const int64_t windows = demand.hull.size() / window;
-  return windows / kEmptyWindows >= demand.bytes / window + demand.blocks;
+               Direction direction, const Demand& demand) {
+  return demand.occupied_together() <= most_in_parts(demand.hull.size()) &&
+         alone_ns(placement, direction, demand) <=
+             two_phase_ns(placement, options, direction, demand);
+}
+
+bool has_empty_cycles(const placement::Placement& placement, const TwoPhaseOptions& options,
+                      const Demand& demand) {
+  const Cut cut = cut_of(placement, options, aggregators_of(placement, options), demand);
+  return !cut.in_parts && cut.cycles > kOverlappingCycles;
 }
 
 bool reads_alone(const Demand& demand) {
-  const ReadSize all{demand.bytes, demand.blocks, demand.sieved};
+  const ReadSize all{demand.bytes, demand.blocks, demand.occupied};
   return cost_alone(all) <= cost_of_exchange(all) + kExchange * (demand.ranks - 1);
 }
 
@@ -48,7 +54,7 @@ bool large_pieces(const placement::Placement& placement, const Demand& demand) {
 WayReason why_alone(const placement::Placement& placement, const TwoPhaseOptions& options,
                     Direction direction, const Demand& demand) {
   if (demand.apart()) return WayReason::apart;
-  if (far_apart(placement, options, demand)) return WayReason::far_apart;
+  if (far_apart(placement, options, direction, demand)) return WayReason::far_apart;
   if (placement.nodes() == 1 && direction == Direction::read)
     return reads_alone(demand) ? WayReason::read_alone : WayReason::interleave;
   if (placement.nodes() == 1 &&
@@ -79,7 +85,8 @@ WayChoice choose_way(const placement::Placement& placement, const TwoPhaseOption
       !split && (options.aggregators > 0 || options.per_node > 0 || !options.may_go_direct);
   if (asked) {
     // A hint that names aggregators asks for no meetings about nothing.
-    if (demand.all_open && far_apart(placement, options, demand))
+    if (demand.all_open && has_empty_cycles(placement, options, demand) &&
+        far_apart(placement, options, direction, demand))
       return {Way::alone, WayReason::far_apart};
     return {Way::two_phase, WayReason::asked};
   }
@@ -116,7 +123,7 @@ std::string text_of(const WayChoice& choice, const placement::Placement& placeme
     case WayReason::asked:
       return "two phases, since aggregators are asked for";
     case WayReason::far_apart:
-      return fmt::format("no exchange: {} pieces lie so far apart that most windows would be empty",
+      return fmt::format("no exchange: {} pieces lie so far apart that each rank does better alone",
                          demand.blocks);
     case WayReason::apart:
       return fmt::format("no exchange: the ranks' parts of bytes {} to {} do not interleave",

@@ -46,7 +46,7 @@ enum class Way { library, alone, two_phase, balanced };
 enum class WayReason {
   nothing,     ///< no rank has bytes
   asked,       ///< the user asked for aggregators
-  far_apart,   ///< nearly all windows would be empty
+  far_apart,   ///< most of the range is holes
   apart,       ///< the ranks' parts do not interleave
   little,      ///< as the library does it, and too little to agree about
   split,       ///< the library leaves it to each rank, too

@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mpiio/access_cost.h"
 #include "mpiio/domains_by_bytes.h"
-#include "mpiio/read_cost.h"
 
 namespace haichi::mpiio {
 namespace {
 
 constexpr double kNanosecond = 1e-9;
-// Of a node's own memory, as in read_cost.h: a system call that writes takes the file's lock and
-// looks for its pages.
-constexpr double kWriteCall = 1'500;
-constexpr double kWriteByte = 0.3;
-// Several nodes: what a request takes to a server and back, and a byte on a node's link. A cycle is
-// a message to an aggregator and a request of it.
-constexpr double kRequest = 100'000;
-constexpr double kLinkByte = 1;
-constexpr double kCycle = 200'000;
 // Times that of two phases: the libraries' own collective accesses where the pieces interleave, on
 // one node and on several (README.md, "Figures").
 constexpr double kRomioOnNode = 5, kRomioOnNodes = 2;
@@ -27,31 +18,6 @@ constexpr double kOmpioOnNode = 5, kOmpioOnNodes = 50;
 // An exchange makes ranks wait for one another, who would not: it has to gain as much.
 constexpr double kWorthWaiting = 2;
 constexpr double kRomioApart = 1.1, kOmpioApartOnNode = 3, kOmpioApartOnNodes = 50;
-
-double cycles_of(const placement::Placement& placement, const TwoPhaseOptions& options,
-                 const Demand& demand) {
-  const int aggregators = aggregators_of(placement, options);
-  const int64_t window = window_size(placement, demand.hull, aggregators, options);
-  return double(demand.hull.size()) / double(window) / aggregators + 1;
-}
-
-double alone_ns(bool one_node, Direction direction, const Demand& demand) {
-  if (!one_node) {
-    const double pieces = double(demand.blocks) / demand.ranks;
-    return pieces * kRequest + double(demand.most) * kLinkByte;
-  }
-  if (direction == Direction::read) return cost_alone({demand.bytes, demand.blocks, demand.sieved});
-  return double(demand.blocks) * kWriteCall + double(demand.bytes) * kWriteByte;
-}
-
-double two_phase_ns(const placement::Placement& placement, const TwoPhaseOptions& options,
-                    const Demand& demand) {
-  const double cycles = cycles_of(placement, options, demand);
-  if (placement.nodes() > 1)
-    return cycles * kCycle + 2 * kLinkByte * double(demand.bytes) / placement.nodes();
-  return cost_of_exchange({demand.bytes, demand.blocks, demand.sieved}) +
-         kExchange * (demand.ranks - 1) + cycles * kExchange / 4;
-}
 
 /// A node may have so much more than the others that its share of the file is limited.
 bool may_be_uneven(const placement::Placement& placement, const TwoPhaseOptions& options,
@@ -112,8 +78,8 @@ std::vector<WayCost> way_costs(const placement::Placement& placement,
                                const WayChoice& choice, bool may_be_library) {
   const bool one_node = placement.nodes() == 1;
   const bool apart = demand.apart();
-  const double alone = alone_ns(one_node, direction, demand);
-  const double two_phase = two_phase_ns(placement, options, demand);
+  const double alone = alone_ns(placement, direction, demand);
+  const double two_phase = two_phase_ns(placement, options, direction, demand);
   std::vector<WayCost> costs;
   if (demand.all_open) costs.push_back({Way::alone, alone * kNanosecond});
   costs.push_back({Way::two_phase, two_phase * kNanosecond});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "support/strided_demand.h"
 
 namespace haichi::mpiio {
@@ -86,23 +88,43 @@ TEST(Way, AskedForIsDone) {
             Way::two_phase);
 }
 
-// PnetCDF's test large_var: 320 bytes over 17 GB would be 130,000 cycles with nothing in them.
-TEST(Way, PiecesFarApartNeedNoCyclesBetweenThem) {
+// PnetCDF's test large_var: 320 bytes over 17 GB.
+TEST(Way, PiecesFarApartAreAccessedAlone) {
   for (const auto& placement : {kNode, kNodes}) {
     const int ranks = placement.ranks();
     EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio), Way::alone);
-    EXPECT_EQ(way(placement, demand(ranks, 40, 20, 128 << 10, 20), kOmpio), Way::two_phase);
     TwoPhaseOptions enabled;  // romio_cb_write
     enabled.may_go_direct = false;
-    EXPECT_EQ(way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kOmpio, Direction::write,
-                  enabled),
-              Way::alone);
     TwoPhaseOptions one;  // cb_nodes
     one.aggregators = 1;
-    EXPECT_EQ(
-        way(placement, demand(ranks, 2, 20, int64_t{17} << 30, 20), kRomio, Direction::write, one),
-        Way::alone);
+    for (TwoPhaseOptions& asked : {std::ref(enabled), std::ref(one)}) {
+      const Demand far = demand(ranks, 2, 20, int64_t{17} << 30, 20);
+      EXPECT_EQ(way(placement, far, kRomio, Direction::write, asked), Way::two_phase);
+      asked.knows_parts = false;  // 130,000 cycles with nothing in them
+      EXPECT_EQ(way(placement, far, kRomio, Direction::write, asked), Way::alone);
+    }
   }
+}
+
+// 500 pieces of each rank, 1 MiB apart: as the parts are cut, and not their range of 2 GB.
+TEST(Way, PiecesFarApartAreExchangedWhereTheyLieTogether) {
+  const Demand together = demand(16, 500, 64, 16 << 20, 64);
+  const Demand apart = demand(16, 500, 64, 16 << 20, 1 << 20);
+  for (const auto& placement : {placement::block(1, 16), kNodes}) {
+    EXPECT_EQ(way(placement, together), Way::two_phase);
+    EXPECT_EQ(way(placement, apart), Way::alone);
+    EXPECT_EQ(choose_way(placement, {}, Direction::write, apart, kRomio, true).reason,
+              WayReason::far_apart);
+  }
+  EXPECT_EQ(way(kNode, demand(4, 500, 64, 4 << 20, 1 << 20)), Way::alone);
+}
+
+TEST(Way, WhereNobodyKnowsThePartsEmptyCyclesCount) {
+  TwoPhaseOptions by_nodes;
+  by_nodes.knows_parts = false;
+  EXPECT_EQ(way(kNodes, demand(16, 500, 64, 1 << 30, 64), kRomio, Direction::write, by_nodes),
+            Way::alone);
+  EXPECT_EQ(way(kNodes, demand(16, 500, 64, 1 << 30, 64)), Way::two_phase);
 }
 
 TEST(Way, WithoutDescriptorsThereIsAnExchange) {

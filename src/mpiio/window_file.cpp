@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/clock.h"
+#include "mpiio/cut.h"
 
 namespace haichi::mpiio {
 namespace {
@@ -19,7 +20,7 @@ constexpr int64_t kRmwDistanceDense = 8192;
 // Read-modify-write goes in parts of this size, each under its own lock.
 constexpr int64_t kRmwPart = 1 << 20;
 // A reader skips holes of at least this size instead of reading through them.
-constexpr int64_t kReadThrough = 64 << 10;
+constexpr int64_t kReadThrough = hole_of(Direction::read);
 
 void note(FileOutcome& outcome, const Status& done) {
   if (!done && outcome.status) outcome.status = done;
