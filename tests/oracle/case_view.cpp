@@ -51,13 +51,23 @@ TypeGenerator::Leaf leaf_of(Rng& rng, const Plan& plan, const TypePtr& etype) {
   };
 }
 
+// In blocks of so many bytes; none in three of four views.
+int64_t gap_behind_row(const Plan& plan, const Step& step, int64_t block) {
+  Rng rng({plan.seed, plan.number, step.id, kShared, 4});
+  if (!plan.features.has(Feature::gaps) || !rng.chance(25)) return 0;
+  // The model keeps every byte of the file; some steps go on where the one before has ended.
+  const int64_t most_range = 4 << 20, rows = 12 + 6 * plan.call_bytes / block;
+  return rng.between(0, most_range / rows / block);
+}
+
 // One pattern, in one of the forms in which programs write it, chosen by each rank on its own.
 void interleave(View& view, const Plan& plan, const Step& step, int rank, Rng& own) {
   Rng rng({plan.seed, plan.number, step.id, kShared, 1});
   const int64_t block =
       rng.between(1, std::max<int64_t>(1, std::min<int64_t>(plan.call_bytes, 60)));
-  const int64_t slots = plan.ranks() + (rng.chance(40) ? rng.between(1, 2) : 0);
+  int64_t slots = plan.ranks() + (rng.chance(40) ? rng.between(1, 2) : 0);
   const int64_t blocks = rng.between(1, 12), unit = view.etype->map.extent();
+  slots += gap_behind_row(plan, step, block * unit);
   const int64_t at = rank * block, row = slots * block;
   const bool may_resize = plan.features.has(Feature::resized_view);
   const bool arrays = plan.features.has(Feature::array_view);

@@ -37,6 +37,7 @@ const std::vector<FeatureRow>& feature_table() {
       {"shared", "accesses at the shared file pointer: ordered ones, and of a rank on its own"},
       {"reread", "filetypes that show bytes more than once, in files opened for reading only"},
       {"subcomm", "files opened by some of the ranks, in another order"},
+      {"gaps", "interleaved pieces far apart, so that most of the range is holes"},
       {"single", "files opened by one rank alone, which haichi leaves to the MPI library"}};
   return table;
 }

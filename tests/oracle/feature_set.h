@@ -44,6 +44,7 @@ enum class Feature {
   shared,
   reread,
   subcomm,
+  gaps,
   single
 };
 
