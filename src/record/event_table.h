@@ -17,11 +17,6 @@ EventKey key_of(const StoredEvent& stored, const int* its_slots);
 /// Finds an event's number in constant time, in bounded memory. Not thread-safe.
 class EventTable {
  public:
-  /// What an event may take, its place in the table and some slots that it completes included.
-  static constexpr size_t kSlotsOfCompletes = 4;
-  static constexpr size_t kBytesOfEvent =
-      sizeof(StoredEvent) + 2 * sizeof(uint32_t) + kSlotsOfCompletes * sizeof(int);
-
   /// Events lie in `memory`, which outlives it, as the layout says from `at` on.
   EventTable(Memory& memory, size_t at, const SequenceLayout& layout);
 

@@ -111,8 +111,8 @@ TEST(KeptSequence, IsCutWhereMemoryIsFull) {
   EXPECT_LE(kept.bytes().size(), kMost);
 }
 
-/// A child adds events without end and counts them; it is killed at some instruction. What is there
-/// then is as much as it had added, or the one more that it was adding.
+/// A child adds events and counts them, fewer than would be cut; it is killed at some instruction.
+/// What is there then is as much as it had added, or the one more that it was adding.
 TEST(KeptSequence, IsThereAfterAKillAtAnyInstruction) {
   auto* const added =
       static_cast<std::atomic<int>*>(mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
@@ -124,14 +124,17 @@ TEST(KeptSequence, IsThereAfterAKillAtAnyInstruction) {
     added->store(0);
     Kept kept;
     const pid_t child = fork();
-    if (child == 0)
-      for (int i = 0;; added->store(++i)) kept.add(event_of(i));
+    if (child == 0) {
+      for (int i = 0; i < 100'000; added->store(++i)) kept.add(event_of(i));
+      for (;;) pause();
+    }
     while (added->load() == 0) usleep(100);
     usleep(random() % 20'000);
     ASSERT_EQ(kill(child, SIGKILL), 0);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
     const auto sequence = kept.read();
     ASSERT_TRUE(sequence) << "trial " << trial;
+    EXPECT_FALSE(sequence->cut);
     const auto there = int(length(*sequence));
     EXPECT_GE(there, added->load());
     EXPECT_LE(there, added->load() + 1);
