@@ -11,7 +11,7 @@ VERBS = """
 Abandon Add Advise Agree Allow Answer Arrange Ask Avoid Begin Bound Break Bring Build Call Carry
 Check Choose Close Collect Compare Compile Copy Correct Count Cut Decide Decode Describe Document
 Draw Drop End Exchange Expect Extend Find Fix Follow Format Free Gather Generate Give Go Guard Halve
-Handle Have Hold Include Install Join Keep Know Lease Leave Let Limit List Load Lock Look Make Map
+Handle Have Hold Include Install Join Keep Kill Know Lease Leave Let Limit List Load Lock Look Make Map
 Mark Measure Merge Model Mount Move Multiply Name Need Open Pack Parse Part Pass Plan Predict Print
 Put Raise Read Record Reduce Refuse Register Release Remove Rename Replace Replay Report Require
 Restore Retry Return Reuse Revert Run Say Seat Send Separate Serve Set Share Show Simulate Skip Sort
