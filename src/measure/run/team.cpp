@@ -36,8 +36,7 @@ int Team::least(int mine) const {
 }
 
 std::string Team::problem_of_any(const std::string& mine) const {
-  int first = mine.empty() ? ranks_ : rank_;
-  must(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_));
+  const int first = least(mine.empty() ? ranks_ : rank_);
   if (first == ranks_) return "";
   std::string text = rank_ == first ? fmt::format("{} (rank {})", mine, rank_in_job()) : "";
   int length = int(text.size());
