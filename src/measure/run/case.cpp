@@ -90,8 +90,22 @@ MPI_Win Case::window(const char* function, const std::function<int(MPI_Win*)>& m
   return made;
 }
 
+MPI_Win Case::allocated_window(int64_t size) {
+  void* memory = nullptr;
+  return window("MPI_Win_allocate", [&](MPI_Win* made) {
+    return MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, &memory, made);
+  });
+}
+
 MPI_Comm Case::communicator(const char* function, const std::function<int(MPI_Comm*)>& make) {
   return keep<MPI_Comm>(function, MPI_COMM_NULL, make, MPI_Comm_free, true);
+}
+
+MPI_Comm Case::ring() {
+  const int periodic = 1;
+  return communicator("MPI_Cart_create", [&](MPI_Comm* made) {
+    return MPI_Cart_create(comm, 1, &ranks, &periodic, 0, made);
+  });
 }
 
 MPI_File Case::opened(const char* function, const std::function<int(MPI_File*)>& open) {
@@ -110,6 +124,10 @@ MPI_Datatype Case::type(const char* function, const std::function<int(MPI_Dataty
 
 MPI_Group Case::group(const char* function, const std::function<int(MPI_Group*)>& make) {
   return keep<MPI_Group>(function, MPI_GROUP_NULL, make, MPI_Group_free, false);
+}
+
+MPI_Group Case::group_of_all() {
+  return group("MPI_Comm_group", [&](MPI_Group* made) { return MPI_Comm_group(comm, made); });
 }
 
 MPI_Info Case::info() {

@@ -56,7 +56,9 @@ class Case {
 
   /// What all ranks make together, until the case ends. A window's errors are returned.
   MPI_Win window(const char* function, const std::function<int(MPI_Win*)>& make);
+  MPI_Win allocated_window(int64_t size);  ///< by MPI_Win_allocate
   MPI_Comm communicator(const char* function, const std::function<int(MPI_Comm*)>& make);
+  MPI_Comm ring();  ///< a periodic grid of one dimension
   MPI_File opened(const char* function, const std::function<int(MPI_File*)>& open);
   /// Calls that all ranks make together. Whichever fail, all are made.
   void together(const char* function, const std::function<void()>& calls);
@@ -67,6 +69,7 @@ class Case {
   /// What each rank makes by itself, until the case ends. A datatype is committed.
   MPI_Datatype type(const char* function, const std::function<int(MPI_Datatype*)>& make);
   MPI_Group group(const char* function, const std::function<int(MPI_Group*)>& make);
+  MPI_Group group_of_all();
   MPI_File opened_alone(const char* function, const std::function<int(MPI_File*)>& open);
   MPI_Info info();
   int keyval();  ///< of communicators

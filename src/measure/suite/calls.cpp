@@ -90,10 +90,7 @@ using Operation = int (*)(char* memory, int ints, MPI_Win window);
 Body operations_in_a_row(Case& c, Operation operation) {
   const int ints = int(c.bytes / 4) + (c.bytes < 4 ? 1 : 0);
   char* const memory = c.memory(kBurst * int64_t(ints) * 4);
-  void* exposed = nullptr;
-  const MPI_Win window = c.window("MPI_Win_allocate", [&](MPI_Win* made) {
-    return MPI_Win_allocate(int64_t(ints) * 4, 1, MPI_INFO_NULL, c.comm, &exposed, made);
-  });
+  const MPI_Win window = c.allocated_window(int64_t(ints) * 4);
   c.together("MPI_Win_fence", [&] { must(MPI_Win_fence(0, window)); });
   Body body{.call = [] {}, .after = [=] { must(MPI_Win_fence(0, window)); }};
   if (c.rank == 0)

@@ -241,11 +241,7 @@ Measurement on_ring(std::string name, std::vector<std::string> functions, std::s
                     std::function<void(const Case&, MPI_Comm)> call) {
   Measurement one = entry(std::move(name), std::move(functions), "8.5.5", std::move(timed),
                           [call = std::move(call)](Case& c) {
-                            const int periodic = 1;
-                            const MPI_Comm ring =
-                                c.communicator("MPI_Cart_create", [&](MPI_Comm* made) {
-                                  return MPI_Cart_create(c.comm, 1, &c.ranks, &periodic, 0, made);
-                                });
+                            const MPI_Comm ring = c.ring();
                             return Body{.call = [=, &c] { call(c, ring); }};
                           });
   one.sample = "the calls on each rank by itself";
@@ -278,17 +274,16 @@ std::vector<Measurement> ring_questions() {
 // With the group of all ranks and that of the lower half.
 Measurement on_groups(std::string name, std::vector<std::string> functions, std::string timed,
                       std::function<void(const Case&, MPI_Group, MPI_Group)> call) {
-  Measurement one =
-      entry(std::move(name), std::move(functions), "7.3.2", std::move(timed),
-            [call = std::move(call)](Case& c) {
-              int range[1][3] = {{0, std::max(c.ranks / 2 - 1, 0), 1}};
-              const MPI_Group all = c.group(
-                  "MPI_Comm_group", [&](MPI_Group* made) { return MPI_Comm_group(c.comm, made); });
-              const MPI_Group half = c.group("MPI_Group_range_incl", [&](MPI_Group* made) {
-                return MPI_Group_range_incl(all, 1, range, made);
-              });
-              return Body{.call = [=, &c] { call(c, all, half); }};
-            });
+  Measurement one = entry(std::move(name), std::move(functions), "7.3.2", std::move(timed),
+                          [call = std::move(call)](Case& c) {
+                            int range[1][3] = {{0, std::max(c.ranks / 2 - 1, 0), 1}};
+                            const MPI_Group all = c.group_of_all();
+                            const MPI_Group half =
+                                c.group("MPI_Group_range_incl", [&](MPI_Group* made) {
+                                  return MPI_Group_range_incl(all, 1, range, made);
+                                });
+                            return Body{.call = [=, &c] { call(c, all, half); }};
+                          });
   one.sample = "the calls on each rank by itself";
   one.start = Start::back_to_back;
   return one;

@@ -103,10 +103,7 @@ Arguments arguments_of(Case& c) {
     a.offsets[i] = MPI_Aint(i) * a.count;
     a.types[i] = MPI_BYTE;
   }
-  const int periodic = 1;
-  a.ring = c.communicator("MPI_Cart_create", [&](MPI_Comm* ring) {
-    return MPI_Cart_create(c.comm, 1, &c.ranks, &periodic, 0, ring);
-  });
+  a.ring = c.ring();
   return a;
 }
 

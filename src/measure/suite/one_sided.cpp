@@ -87,13 +87,9 @@ Arguments arguments_of(Case& c) {
   a.compare = c.memory(bytes);
   a.bytes = int(bytes);
   a.longs = int(bytes / 8);
-  void* memory = nullptr;
-  a.window = c.window("MPI_Win_allocate", [&](MPI_Win* window) {
-    return MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, c.comm, &memory, window);
-  });
+  a.window = c.allocated_window(bytes);
   const int peer = c.peer();
-  const MPI_Group all =
-      c.group("MPI_Comm_group", [&](MPI_Group* group) { return MPI_Comm_group(c.comm, group); });
+  const MPI_Group all = c.group_of_all();
   a.other =
       c.group("MPI_Group_incl", [&](MPI_Group* one) { return MPI_Group_incl(all, 1, &peer, one); });
   return a;

@@ -230,10 +230,7 @@ const Passive kPassive[] = {
      }}};
 
 Body on_busy_target(Case& c, const Passive& row) {
-  void* part = nullptr;
-  const MPI_Win window = c.window("MPI_Win_allocate", [&](MPI_Win* made) {
-    return MPI_Win_allocate(c.bytes, 1, MPI_INFO_NULL, c.comm, &part, made);
-  });
+  const MPI_Win window = c.allocated_window(c.bytes);
   c.lock_all(window);
   char* const memory = c.memory(c.bytes);
   const int64_t rounds = rounds_of(kBusySeconds);

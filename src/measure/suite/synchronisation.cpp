@@ -8,13 +8,6 @@ namespace {
 
 constexpr int64_t kWindowBytes = 4096;
 
-MPI_Win window_of(Case& c) {
-  void* memory = nullptr;
-  return c.window("MPI_Win_allocate", [&](MPI_Win* window) {
-    return MPI_Win_allocate(kWindowBytes, 1, MPI_INFO_NULL, c.comm, &memory, window);
-  });
-}
-
 Measurement entry(std::string name, std::vector<std::string> functions, std::string timed,
                   std::function<Body(Case&)> make) {
   return {.name = std::move(name),
@@ -31,7 +24,7 @@ Measurement entry(std::string name, std::vector<std::string> functions, std::str
 Measurement fence(const char* name, int assertion, const char* words) {
   return entry(std::string("fence") + name, {"MPI_Win_fence"},
                std::string("Win_fence with assertion ") + words, [assertion](Case& c) {
-                 const MPI_Win window = window_of(c);
+                 const MPI_Win window = c.allocated_window(kWindowBytes);
                  return Body{.call = [=] { must(MPI_Win_fence(assertion, window)); }};
                });
 }
@@ -45,9 +38,8 @@ MPI_Group neighbour(Case& c, MPI_Group all, int distance) {
 
 // Each rank is the origin of the next one's window and the target of the one before.
 Body ring(Case& c, bool tests) {
-  const MPI_Win window = window_of(c);
-  const MPI_Group all =
-      c.group("MPI_Comm_group", [&](MPI_Group* group) { return MPI_Comm_group(c.comm, group); });
+  const MPI_Win window = c.allocated_window(kWindowBytes);
+  const MPI_Group all = c.group_of_all();
   const MPI_Group before = neighbour(c, all, -1), behind = neighbour(c, all, 1);
   return {.call = [=] {
     must(MPI_Win_post(before, 0, window));
@@ -63,7 +55,7 @@ Measurement lock(const char* name, int type) {
   Measurement one =
       entry(std::string("lock-") + name, {"MPI_Win_lock", "MPI_Win_unlock"},
             std::string("Win_lock (") + name + "), Win_unlock of the other rank", [type](Case& c) {
-              const MPI_Win window = window_of(c);
+              const MPI_Win window = c.allocated_window(kWindowBytes);
               const bool origin = c.rank == 0;
               return Body{.call = [=] {
                 if (!origin) return;
@@ -86,7 +78,7 @@ Measurement within_lock_all(const char* name, const char* function,
                             std::function<int(const Case&, MPI_Win)> call) {
   return entry(name, {function}, std::string(function + 4) + " within Win_lock_all",
                [call = std::move(call)](Case& c) {
-                 const MPI_Win window = window_of(c);
+                 const MPI_Win window = c.allocated_window(kWindowBytes);
                  c.lock_all(window);
                  return Body{.call = [&c, call, window] { must(call(c, window)); }};
                });
@@ -131,7 +123,7 @@ std::vector<Measurement> synchronisation() {
                       [](Case& c) { return ring(c, true); }));
   all.push_back(entry("lock-all", {"MPI_Win_lock_all", "MPI_Win_unlock_all"},
                       "Win_lock_all, Win_unlock_all on all ranks", [](Case& c) {
-                        const MPI_Win window = window_of(c);
+                        const MPI_Win window = c.allocated_window(kWindowBytes);
                         return Body{.call = [=] {
                           must(MPI_Win_lock_all(0, window));
                           must(MPI_Win_unlock_all(window));
