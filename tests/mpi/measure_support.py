@@ -88,6 +88,19 @@ def points(file: Path) -> dict[tuple[str, str, int], dict]:
     return found
 
 
+def reason_left_out(done: subprocess.CompletedProcess[str], file: Path, name: str) -> str:
+    """Why a measurement can't be made, which alone is left out: the other one, `barrier`, is
+    measured."""
+    assert done.returncode == INCOMPLETE, done.stderr
+    assert complaints(done) == []
+    assert [each for each, _, _ in points(file)] == ["barrier"]
+    (left,) = (each for each in lines(file) if each["kind"] == "left")
+    assert left["name"] == name
+    (end,) = (each for each in lines(file) if each["kind"] == "end")
+    assert (end["points"], end["failed"]) == (2, 1)
+    return left["reason"]
+
+
 def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
     """The errors of our own program; launchers add lines of theirs."""
     return [line for line in done.stderr.splitlines() if "haichi measure: error" in line]
