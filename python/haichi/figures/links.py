@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haichi.figures.patterns import Pattern
+from haichi.lab import LabError
 
 Bytes = NDArray[np.int64]
 GRANULARITY = 64 << 10  # of pieces: what a node should at least write at a time
@@ -114,8 +115,12 @@ def aggregators(node_of_rank: Sequence[int], layout: str, wanted: int) -> list[i
 
 
 def bytes_per_second(rate: str) -> float:
-    """tc's rate, such as 100mbit, in bytes per second."""
+    """tc's rate, such as 100mbit, in bytes per second.
+
+    Raises:
+        LabError: it has no unit, as what has no limit.
+    """
     for unit, factor in (("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9)):
         if rate.endswith(unit):
             return float(rate.removesuffix(unit)) * factor / 8
-    raise ValueError(f"{rate} is not a rate")
+    raise LabError(f"{rate} is not the rate of a link: give one such as 100mbit")

@@ -20,13 +20,13 @@ from rich.table import Table
 
 from haichi import mpi
 from haichi.figures.exchange_cell import CALL, LIBRARY
+from haichi.figures.links import bytes_per_second
 from haichi.figures.model import Case, Measurement
 from haichi.figures.simulated import simulated
 
 NEAR = 0.15
 LEAST_BYTES = 64 << 10  # below it the lab measures its cores, not its links
 BASE = "spread(nd_rank_shift,0)"  # what the others are divided by
-UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 # Ethernet's, IP's and TCP's headers: of 1514 bytes on the wire 1448 are the message's.
 PAYLOAD = 1448 / 1514
 WORD_NS = 11e3  # half a round trip, Open MPI 4.1.4; with 50e3 the ratios are as good
@@ -107,10 +107,10 @@ def cells_of(cases: Sequence[Case]) -> list[Cell]:
 
 def gigabytes(place: str) -> float:
     """The rate of a link in 10^9 bytes a second, from the words of Environment.place."""
-    words = re.search(r"links of (\d+(?:\.\d+)?)([kmg]bit) each way", place)
+    words = re.search(r"links of (\d+(?:\.\d+)?[kmg]bit) each way", place)
     if words is None:
         raise mpi.Missing(f"no rate of links in “{place}”")
-    return float(words[1]) * UNITS[words[2]] / 8e9
+    return bytes_per_second(words[1]) / 1e9
 
 
 def machine(gbs: float, cores: int, ranks: int) -> dict[str, float]:
