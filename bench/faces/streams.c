@@ -1,13 +1,13 @@
 /* Processes of a node that write or read one file together, or make small files: plain POSIX calls.
  *
- * usage: streams PATH write|read segments|interleaved PIECE BYTES RANKS FIRST COUNT AT
+ * usage: streams PATH write|read segments|interleaved|whole PIECE BYTES RANKS FIRST COUNT AT
  *        streams FOLDER files PIECE FILES RANKS FIRST COUNT AT
  *
  * COUNT processes, ranks FIRST and on of RANKS, begin when the machine's monotonic clock is at AT
  * seconds. PIECE is a multiple of 8. BYTES, a multiple of PIECE, or FILES are each rank's: its
- * segment of the file, every RANKS-th piece, or files of PIECE bytes. What is read is compared with
- * what `write` has written. Prints seconds from AT until the last close, and of processor that a
- * process took between open and close, in the mean. */
+ * segment of the file, every RANKS-th piece, the whole file for each, or files of PIECE bytes. What
+ * is read is compared with what `write` has written. Prints seconds from AT until the last close,
+ * and of processor that a process took between open and close, in the mean. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,9 +42,22 @@ static void fill(char* piece, long bytes, long at) {
 
 struct Part {
   const char* path;
-  int reads, interleaved;
+  int reads;
+  char shape; /* its first letter */
   long piece, bytes, ranks, rank;
 };
+
+/* Where a rank's piece number k is. */
+static long offset_of(const struct Part* p, long k) {
+  switch (p->shape) {
+    case 'i':
+      return (k * p->ranks + p->rank) * p->piece;
+    case 's':
+      return p->rank * p->bytes + k * p->piece;
+    default:
+      return k * p->piece;
+  }
+}
 
 /* Seconds of processor between open and close. */
 static double stream(const struct Part* p, double at) {
@@ -57,8 +70,7 @@ static double stream(const struct Part* p, double at) {
   need(fd >= 0, p->path);
   const double begin = processor();
   for (long k = 0; k < p->bytes / p->piece; ++k) {
-    const long offset =
-        p->interleaved ? (k * p->ranks + p->rank) * p->piece : p->rank * p->bytes + k * p->piece;
+    const long offset = offset_of(p, k);
     fill(expected, p->piece, offset);
     if (p->reads) {
       need(pread(fd, piece, (size_t)p->piece, offset) == p->piece, "pread");
@@ -91,7 +103,8 @@ static double files(const struct Part* p, double at) {
 
 static int usage(void) {
   fprintf(stderr,
-          "usage: streams PATH write|read segments|interleaved PIECE BYTES RANKS FIRST COUNT AT\n"
+          "usage: streams PATH write|read segments|interleaved|whole PIECE BYTES RANKS FIRST "
+          "COUNT AT\n"
           "       streams FOLDER files PIECE FILES RANKS FIRST COUNT AT\n");
   return 2;
 }
@@ -102,7 +115,7 @@ int main(int argc, char** argv) {
   char** number = argv + (small ? 3 : 4);
   struct Part part = {.path = argv[1],
                       .reads = strcmp(argv[2], "read") == 0,
-                      .interleaved = !small && strcmp(argv[3], "interleaved") == 0,
+                      .shape = small ? 0 : argv[3][0],
                       .piece = atol(number[0]),
                       .bytes = atol(number[1]),
                       .ranks = atol(number[2])};

@@ -8,30 +8,30 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, TypedDict, cast
 
 import typer
-from haichi_processes import runner
 from rich.table import Table
 
 from haichi import paths, programs
 from haichi.figures import record
 from haichi.figures.command import INVALID, keep, one_line, progress_on_errors
-from haichi.figures.gasfs_peers import LOOPBACK, PEERS, Peer, Site, mounted
+from haichi.figures.gasfs_peers import PEERS, Peer, Site, mounted
+from haichi.figures.gasfs_place import HAICHI, LIMIT, Enter, file_system, preloaded, together
 from haichi.figures.places import temporary_lab, temporary_machine
 from haichi.gasfs.daemons import PROGRAM, GasfsError
-from haichi.gasfs.job import Job, size_of
+from haichi.gasfs.job import size_of
+from haichi.gasfs.launch import LOOPBACK
 from haichi.lab import Lab
 from haichi.mpi import Missing
 
 STRIPE = "64k"  # the paper's block
-LIMIT = 3600.0  # seconds of one run
-PEER_LIMIT = 600.0  # the same on a file system of others, whose nodes may wait for each other
+PEER_LIMIT = (
+    600.0  # seconds of one run on a file system of others, whose nodes may wait for each other
+)
 # Paper 002, table 3: requests and seeks on 8 nodes with 2 ranks each.
 PAPER = {
     "A": (10490880, 666575, 2287540, 666259),
@@ -138,73 +138,48 @@ def run_all(commands: Sequence[Sequence[str | Path]], limit: float = LIMIT) -> f
         GasfsError: one fails.
     """
     begun = time.monotonic()
-    with ThreadPoolExecutor(len(commands)) as pool:
-        for done in pool.map(lambda words: runner.run(words, timeout=limit), commands):
-            if done.code:
-                raise GasfsError(done.last_error or done.how)
+    together(commands, limit)
     return time.monotonic() - begun
 
 
-@contextmanager
-def file_system(folder: Path, ways: Ways, lab: Lab | None, *options: str) -> Iterator[list[Path]]:
-    """A gather file system with one server, on node0 in a lab; where each node sees it."""
-    haichi = [sys.executable, "-m", "haichi", "gasfs"]
-    nodes = [node.enter() for node in lab.nodes[: ways.nodes]] if lab else [[]]
-    listen = lab.nodes[0].address if lab else "127.0.0.1"
-    common = ["--for", f"{LIMIT:.0f}"]
-    start = [*haichi, "start", str(folder), "--no-mount", "--listen", listen, *common]
-    mounts = [folder.parent / f"{folder.name}-mnt{node}" for node in range(len(nodes))]
-    try:
-        called([*nodes[0], *start, "--stripe", str(ways.stripe)])
-        for words, mount in zip(nodes, mounts, strict=True):
-            called([*words, *haichi, "mount", str(folder), str(mount), *common, *options])
-        yield mounts
-    finally:
-        for words in reversed(nodes):
-            called([*words, *haichi, "stop", str(folder)])
-
-
-def called(words: Sequence[str]) -> None:
-    """Runs a command.
-
-    Raises:
-        GasfsError: it fails.
-    """
-    done = runner.run(words, timeout=300)
-    if done.code:
-        raise GasfsError(done.last_error or done.how)
+def nodes_of(ways: Ways, lab: Lab | None) -> list[Enter]:
+    """The words that enter each node."""
+    return [node.enter() for node in lab.nodes[: ways.nodes]] if lab else [[]]
 
 
 def on_gasfs(
     way: str, folder: Path, ways: Ways, lab: Lab | None, options: Sequence[str], *, preload: bool
 ) -> Run:
-    """The file system itself, by its mount or by the preload."""
-    with file_system(folder, ways, lab, *options) as mounts:
-        enter = [node.enter() for node in lab.nodes[: ways.nodes]] if lab else [[]]
-        library = paths.build() / "lib" / "libhaichi-posix.so"
-        commands: list[list[str | Path]] = []
-        for node, mount in enumerate(mounts):
-            own: list[str | Path] = [*enter[node]]
-            if preload:
-                own += ["env", f"LD_PRELOAD={library}", f"HAICHI_GASFS={mount}"]
-            commands.append([*own, *ways.writer(mount / "bt", node)])
-        seconds = run_all(commands)
-        (told,) = asked(folder, enter[0])
+    """The file system itself, with one server, by its mount or by the preload."""
+    nodes = nodes_of(ways, lab)
+    listen = lab.nodes[0].address if lab else LOOPBACK
+    start = ["--listen", listen, "--stripe", str(ways.stripe)]
+    with file_system(folder, nodes[:1], nodes, start, options) as mount:
+        face = preloaded(mount) if preload else []
+        file = mount / "bt"
+        seconds = run_all(
+            [[*enter, *face, *ways.writer(file, node)] for node, enter in enumerate(nodes)]
+        )
+        told = asked(folder, nodes[0])
         run = Run(way, seconds, told["write_requests"], told["write_seeks"], told["written_bytes"])
-        try:
-            run_all([[*enter[-1], *ways.writer(mounts[-1] / "bt", 0, "--verify")]])
-        except GasfsError:
-            run.whole = False
+        run.whole = reads_back(ways, nodes[-1], file)
     return run
+
+
+def reads_back(ways: Ways, enter: Enter, file: Path) -> bool:
+    """Whether a node sees all that was written."""
+    try:
+        run_all([[*enter, *ways.writer(file, 0, "--verify")]])
+    except GasfsError:
+        return False
+    return True
 
 
 def on_peer(peer: Peer, site: Site, ways: Ways) -> Run:
     """A file system of others, as it comes."""
-    with mounted(peer, site) as mounts:
-        commands = [
-            [*words, *ways.writer(mount / "bt", node)]
-            for node, (words, mount) in enumerate(zip(site.enter, mounts, strict=True))
-        ]
+    with mounted(peer, site) as mount:
+        file = mount / "bt"
+        commands = [[*enter, *ways.writer(file, node)] for node, enter in enumerate(site.enter)]
         begun = time.monotonic()
         try:
             run = Run(peer.name, run_all(commands, PEER_LIMIT))
@@ -212,24 +187,14 @@ def on_peer(peer: Peer, site: Site, ways: Ways) -> Run:
             if (took := time.monotonic() - begun) < PEER_LIMIT:
                 raise
             return Run(peer.name, took, ended=True)
-        try:
-            run_all([[*site.enter[-1], *ways.writer(mounts[-1] / "bt", 0, "--verify")]])
-        except GasfsError:
-            run.whole = False
+        run.whole = reads_back(ways, site.enter[-1], file)
     return run
 
 
-def asked(folder: Path, enter: Sequence[str]) -> list[dict[str, int]]:
-    """What the servers tell, asked on their node."""
-    told = []
-    for server in Job.load(folder).servers:
-        words: list[str | Path] = [*enter, paths.program(PROGRAM), "ask"]
-        words += ["--server", server.address()]
-        words += ["--secret", folder / "secret"]
-        done = runner.run(words, timeout=60)
-        if done.code:
-            raise GasfsError(done.last_error or done.how)
-        told.append(cast("dict[str, int]", json.loads(done.out)))
+def asked(folder: Path, enter: Enter) -> dict[str, int]:
+    """What the one server tells, asked on its node."""
+    (out,) = together([[*enter, *HAICHI, "status", folder, "--json"]])
+    (told,) = cast("list[dict[str, int]]", json.loads(out)["servers"])
     return told
 
 
@@ -330,11 +295,10 @@ def each_peer(
     progress: Callable[[str], None],
 ) -> list[Run]:
     """The file systems of others that are here; of the rest a line says how to have them."""
-    enter = [node.enter() for node in lab.nodes[: ways.nodes]] if lab else [[]]
     address = lab.nodes[0].address if lab else LOOPBACK
     runs = []
     for number, peer in enumerate(peers):
-        site = Site(enter, address, folder / f"peer{number}")
+        site = Site(nodes_of(ways, lab), address, folder / f"peer{number}")
         if missing := peer.missing(site):
             sys.stderr.write(missing + "\n")
             continue

@@ -18,9 +18,10 @@ from pathlib import Path
 
 from haichi_processes import background, runner
 
+from haichi.figures.gasfs_place import Enter, together
 from haichi.gasfs.daemons import GasfsError
+from haichi.gasfs.launch import LOOPBACK
 
-LOOPBACK = "127.0.0.1"
 TOOL_S = 60.0  # that starting, mounting or ending may take
 SFTP_SERVER = Path("/usr/lib/openssh/sftp-server")
 EMPTY_METADATA = Path("/var/lib/mfs/metadata.mfs.empty")
@@ -35,7 +36,7 @@ class Site:
     """Where a file system is set up: the words that enter each node, the server's first, its
     address, and a folder that all see."""
 
-    enter: list[list[str]]
+    enter: Sequence[Enter]
     address: str
     folder: Path
 
@@ -65,31 +66,28 @@ class Peer:
 
 
 @contextmanager
-def mounted(peer: Peer, site: Site) -> Iterator[list[Path]]:
-    """The file system, served and mounted; where each node sees it.
+def mounted(peer: Peer, site: Site) -> Iterator[Path]:
+    """The file system, served and mounted; where all nodes see it.
 
     Raises:
         GasfsError: it does not start, or cannot be mounted.
     """
-    site.folder.mkdir()
+    mount = site.folder / "mnt"
+    mount.mkdir(parents=True)
     with peer.served(site) as words:
-        mounts: list[Path] = []
+        seen: list[Enter] = []
         try:
-            for number, enter in enumerate(site.enter):
-                mount = site.folder / f"mnt{number}"
-                mount.mkdir()
+            for enter in site.enter:
                 _tool([*enter, *words(mount)])
-                mounts.append(mount)
-            yield mounts
+                seen.append(enter)
+            yield mount
         finally:
-            for enter, mount in zip(site.enter, mounts, strict=False):
+            for enter in seen:
                 _tool([*enter, "umount", str(mount)])
 
 
 def _tool(words: Sequence[str]) -> None:
-    done = runner.run(words, timeout=TOOL_S)
-    if done.code:
-        raise GasfsError(f"{' '.join(words)}: {done.last_error or done.how}")
+    together([words], TOOL_S)
 
 
 def _free_ports(count: int) -> list[int]:
