@@ -172,6 +172,29 @@ def test_a_name_that_goes_while_it_is_open(system: Whole) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("by", ["SIGTERM", "stop"])
+def test_a_start_that_stays_returns_when_all_has_ended(by: str) -> None:
+    needs_gasfs()
+    with folder_in_memory() as folder:
+        job, env = folder / "job", {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+        words = [*HAICHI, "start", job, "--for", "300", "--stay"]
+        with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True) as staying:
+            assert staying.stdout is not None
+            assert "up in" in staying.stdout.readline()
+            (job / "mnt" / "f").write_text("here")
+            assert staying.poll() is None
+            if by == "stop":
+                haichi("stop", job)
+            else:
+                staying.send_signal(signal.SIGTERM)
+            assert staying.wait(60) == 0
+        assert not (job / "mnt").is_mount() and not Job.load(job).lives
+        haichi("start", job, "--for", "300")
+        assert (job / "mnt" / "f").read_text() == "here"
+        haichi("stop", job)
+
+
+@pytest.mark.slow
 def test_idle_daemons_take_no_processor(system: Whole) -> None:
     def ticks() -> int:
         total = 0

@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -52,6 +52,16 @@ class End(BaseModel):
     pid: int
     stored: bool
     error: str
+
+
+def until(done: Callable[[], bool], patience: float, look: float = LOOK) -> bool:
+    """Waits until it is so, looking every `look` seconds; whether that was within `patience`."""
+    ends = time.monotonic() + patience
+    while not done():
+        if time.monotonic() > ends:
+            return False
+        time.sleep(look)
+    return True
 
 
 def host() -> str:
@@ -137,14 +147,11 @@ class Daemon:
         Raises:
             GasfsError: it ends, or does not serve in time.
         """
-        ends = time.monotonic() + patience
-        while not self.address_file.exists():
-            if process.poll() is not None:
-                raise GasfsError(f"{self.name} did not start: {self.last_line()}")
-            if time.monotonic() > ends:
-                process.kill()
-                raise GasfsError(f"{self.name} did not start in {patience:.0f} s, see {self.log}")
-            time.sleep(LOOK)
+        if not until(lambda: self.address_file.exists() or process.poll() is not None, patience):
+            process.kill()
+            raise GasfsError(f"{self.name} did not start in {patience:.0f} s, see {self.log}")
+        if not self.address_file.exists():
+            raise GasfsError(f"{self.name} did not start: {self.last_line()}")
 
     def ask_to_end(self) -> Process | None:
         """Asks it to end in good order; the process, if there was one to ask. One that does not
@@ -164,11 +171,8 @@ class Daemon:
 
     def wait(self, process: Process, patience: float) -> str:
         """Waits for its end; "" if all that it had is stored, else why not."""
-        ends = time.monotonic() + patience
-        while _began(process.pid) == process.began:
-            if time.monotonic() > ends:
-                return f"{self.name} has not ended in {patience:.0f} s, see {self.log}"
-            time.sleep(LOOK)
+        if not until(lambda: _began(process.pid) != process.began, patience):
+            return f"{self.name} has not ended in {patience:.0f} s, see {self.log}"
         if not self.address_file.exists():
             return ""  # it never served
         end = read(Path(f"{self.address_file}.end"), End)

@@ -24,7 +24,7 @@ from haichi_processes import runner
 from pydantic import BaseModel, ValidationError
 
 from haichi import paths, programs
-from haichi.gasfs.daemons import LOOK, PROGRAM, Daemon, GasfsError, host, read
+from haichi.gasfs.daemons import LOOK, PROGRAM, Daemon, GasfsError, host, read, until
 from haichi.gasfs.launch import Launch
 from haichi.mpi import Missing
 
@@ -149,6 +149,11 @@ class Job:
         known = [Daemon(self.folder / "run", file.stem) for file in files]
         return [daemon for daemon in known if daemon.process()]
 
+    @property
+    def lives(self) -> bool:
+        """Whether a daemon of it runs on this node."""
+        return any(server.process() for server in self.servers) or bool(self.dispatchers)
+
     def servers_of(self, launch: Launch) -> Sequence[int]:
         """The servers that this process starts: those whose stores are on its node, where all have
         one on some node, else its share of all."""
@@ -267,12 +272,10 @@ class Job:
 
     def _wait_for_dispatchers(self, patience: float) -> list[str]:
         """Those of all nodes have ended; of each that has not, a line."""
-        ends = time.monotonic() + patience
-        while left := sorted((self.folder / "run").glob("dispatcher-*.json")):
-            if time.monotonic() > ends:
-                return [f"{file.stem} has not ended in {patience:.0f} s" for file in left]
-            time.sleep(LOOK)
-        return []
+        run = self.folder / "run"
+        until(lambda: not any(run.glob("dispatcher-*.json")), patience)
+        left = sorted(run.glob("dispatcher-*.json"))
+        return [f"{file.stem} has not ended in {patience:.0f} s" for file in left]
 
     def server_numbers(self) -> list[Numbers]:
         """What each server tells; {"index": …, "error": …} of one that does not answer."""

@@ -4,15 +4,15 @@ the job in the folder that all see, starts its servers, waits for those of the o
 
 from __future__ import annotations
 
+import math
 import signal
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from haichi.gasfs.daemons import LOOK, GasfsError
+from haichi.gasfs.daemons import GasfsError, until
 from haichi.gasfs.job import Job
 from haichi.gasfs.launch import Launch
 
@@ -27,11 +27,8 @@ def make(launch: Launch, folder: Path, servers: int, stripe: int, patience: floa
     if launch.rank == 0:
         have = (folder / "job.json").exists()
         return Job.make(folder, servers or (0 if have else launch.size), stripe)
-    ends = time.monotonic() + patience
-    while not (folder / "job.json").exists():
-        if time.monotonic() > ends:
-            raise GasfsError(f"{folder} has no job after {patience:.0f} s: do all nodes see it?")
-        time.sleep(LOOK)
+    if not until((folder / "job.json").exists, patience):
+        raise GasfsError(f"{folder} has no job after {patience:.0f} s: do all nodes see it?")
     return Job.make(folder, servers, stripe)
 
 
@@ -77,8 +74,7 @@ def stay(job: Job, launch: Launch, patience: float) -> list[str]:
     process is asked to end; what is not stored, a line each."""
     try:
         with _a_signal_raises():
-            while any(server.process() for server in job.servers) or job.dispatchers:
-                time.sleep(LOOK)
+            until(lambda: not job.lives, math.inf, look=1)
     except GasfsError:
         return job.stop(patience, launch)
     return []

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 
 from haichi.gasfs.job import Job, Numbers
+from haichi.report.units import format_bytes
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,12 @@ def of_dispatchers(now: Seen, before: Seen | None) -> Table:
         earlier = find(before.dispatchers if before else [], "name", one)
         table.add_row(
             str(one["mount"]),
-            in_bytes(number(one, "written_bytes")),
+            format_bytes(number(one, "written_bytes")),
             *([rate(one, earlier, "written_bytes", now, before)] if before else []),
             f"{gathered:,}",
             f"{sent:,}",
             f"{gathered / sent:.1f} : 1" if sent else "",
-            in_bytes(number(one, "waiting_bytes")),
+            format_bytes(number(one, "waiting_bytes")),
         )
     return table
 
@@ -88,9 +89,9 @@ def of_servers(now: Seen, before: Seen | None) -> Table:
             str(one["index"]),
             f"{number(one, 'write_requests'):,}",
             f"{number(one, 'write_seeks'):,}",
-            *(in_bytes(number(one, kind)) for kind in kinds),
+            *(format_bytes(number(one, kind)) for kind in kinds),
             *([rate(one, earlier, kind, now, before) for kind in kinds] if before else []),
-            in_bytes(number(one, "free_bytes")),
+            format_bytes(number(one, "free_bytes")),
         )
     return table
 
@@ -105,19 +106,10 @@ def rate(one: Numbers, earlier: Numbers | None, what: str, now: Seen, before: Se
     if earlier is None or before is None or "error" in earlier:
         return ""
     done = number(one, what) - number(earlier, what)
-    return in_bytes(done / (now.at - before.at)) if done >= 0 else ""
+    return format_bytes(done / (now.at - before.at)) if done >= 0 else ""
 
 
 def number(one: Numbers, what: str) -> int:
     """One of the numbers; 0 where it is not told."""
     value = one.get(what, 0)
     return value if isinstance(value, int) else 0
-
-
-def in_bytes(size: float) -> str:
-    """Bytes in a unit that fits."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
