@@ -10,20 +10,26 @@
 namespace haichi::sim {
 namespace {
 
+/// Adds one of the actors, or takes it away: one time in `removals`.
+void change(test::Random& random, uint32_t size, uint64_t removals, ActorSet& actors,
+            std::set<uint32_t>& expected) {
+  const auto actor = uint32_t(random.below(size));
+  if (random.below(removals) == 0) {
+    actors.remove(actor);
+    expected.erase(actor);
+  } else {
+    actors.add(actor);
+    expected.insert(actor);
+  }
+}
+
 TEST(ActorSet, FindsTheLeast) {
   test::Random random(3);
   for (const uint32_t size : {1u, 64u, 65u, 4096u, 300000u}) {
     ActorSet actors(size);
     std::set<uint32_t> expected;
     for (int step = 0; step < 5000; ++step) {
-      const auto actor = uint32_t(random.below(size));
-      if (random.below(2) == 0) {
-        actors.add(actor);
-        expected.insert(actor);
-      } else {
-        actors.remove(actor);
-        expected.erase(actor);
-      }
+      change(random, size, 2, actors, expected);
       ASSERT_EQ(actors.empty(), expected.empty());
       if (!expected.empty()) {
         ASSERT_EQ(actors.first(), *expected.begin());
@@ -32,19 +38,14 @@ TEST(ActorSet, FindsTheLeast) {
   }
 }
 
-// Events are set at the time that was looked at last or later, often at that very time, and taken
-// away and set anew before they come.
 TEST(ActorSet, FindsWhoIsNearBehindAnother) {
   test::Random random(4);
   for (const uint32_t size : {1u, 64u, 65u, 130u, 4096u}) {
     ActorSet actors(size);
     std::set<uint32_t> expected;
     for (int step = 0; step < 2000; ++step) {
-      const auto actor = uint32_t(random.below(size)), from = uint32_t(random.below(size));
-      if (random.below(3) == 0)
-        actors.remove(actor), expected.erase(actor);
-      else
-        actors.add(actor), expected.insert(actor);
+      change(random, size, 3, actors, expected);
+      const auto from = uint32_t(random.below(size));
       const auto next = expected.upper_bound(from);
       const bool is_near = next != expected.end() && *next / 64 <= from / 64 + 1;
       ASSERT_EQ(actors.soon_behind(from), is_near ? *next : ActorSet::kNone);
@@ -52,6 +53,8 @@ TEST(ActorSet, FindsWhoIsNearBehindAnother) {
   }
 }
 
+// Events are set at the time that was looked at last or later, often at that very time, and taken
+// away and set anew before they come.
 TEST(Agenda, HasTheEventsOfAQueueInItsOrder) {
   test::Random random(11);
   for (const Time span : {Time(3), Time(1000), Time(1) << 40}) {
