@@ -15,9 +15,9 @@ constexpr double kNanosecond = 1e-9;
 constexpr double kRomioOnNode = 5, kRomioOnNodes = 2;
 constexpr double kOmpioOnNode = 5, kOmpioOnNodes = 50;
 // The same, times that of each rank alone, where the ranks' parts lie apart.
+constexpr double kRomioApart = 1.1, kOmpioApartOnNode = 3, kOmpioApartOnNodes = 50;
 // An exchange makes ranks wait for one another, who would not: it has to gain as much.
 constexpr double kWorthWaiting = 2;
-constexpr double kRomioApart = 1.1, kOmpioApartOnNode = 3, kOmpioApartOnNodes = 50;
 
 /// A node may have so much more than the others that its share of the file is limited.
 bool may_be_uneven(const placement::Placement& placement, const TwoPhaseOptions& options,
