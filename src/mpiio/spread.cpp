@@ -1,6 +1,7 @@
 #include "mpiio/spread.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace haichi::mpiio {
 namespace {
@@ -50,10 +51,10 @@ Spread spread_of(const Access& access, int64_t hole) {
     look(access, access.begin(), access.end(), bytes, hole, seen);
   } else {
     const int64_t step = std::max<int64_t>(1, bytes / pieces);
-    for (int64_t i = 0; i < kPlaces; ++i)
-      look(access, access.begin() + bytes / kPlaces * i,
-           access.begin() + bytes / kPlaces * (i + 1) + (i + 1 == kPlaces ? bytes % kPlaces : 0),
-           step, hole, seen);
+    for (int64_t i = 0, from = access.begin(); i < kPlaces; ++i) {
+      const int64_t to = i + 1 == kPlaces ? access.end() : from + bytes / kPlaces;
+      look(access, std::exchange(from, to), to, step, hole, seen);
+    }
   }
   if (seen.gaps == 0) return {1, bytes};
   const double all_gaps = double(seen.pieces) * double(bytes) / double(seen.bytes) - 1;
