@@ -14,12 +14,18 @@ static uint64_t drawn(uint64_t x) {
 }
 
 // `bytes` in a row, then nothing until `extent`.
-static MPI_Datatype row_of(int64_t bytes, int64_t extent) {
-  MPI_Datatype row, made;
-  MPI_Type_contiguous((int)bytes, MPI_BYTE, &row);
-  MPI_Type_create_resized(row, 0, (MPI_Aint)extent, &made);
-  MPI_Type_free(&row);
+// In place of the type, one of another extent.
+static MPI_Datatype resized(MPI_Datatype type, int64_t extent) {
+  MPI_Datatype made;
+  MPI_Type_create_resized(type, 0, (MPI_Aint)extent, &made);
+  MPI_Type_free(&type);
   return made;
+}
+
+static MPI_Datatype row_of(int64_t bytes, int64_t extent) {
+  MPI_Datatype row;
+  MPI_Type_contiguous((int)bytes, MPI_BYTE, &row);
+  return resized(row, extent);
 }
 
 // A row for each call, which has `bytes` at `displacement` of its part.
@@ -61,15 +67,14 @@ static layout_t irregular(const file_words_t* w, int rank, int ranks) {
   for (int64_t k = 0; k < slots; ++k)
     if ((int)(drawn((uint64_t)k) % (uint64_t)ranks) == rank)
       at[own++] = (MPI_Aint)(k * (w->piece + w->gap));
-  MPI_Datatype type, made = MPI_BYTE;
+  MPI_Datatype type = MPI_BYTE;
   const int64_t extent = slots * (w->piece + w->gap);
   if (own > 0) {
     MPI_Type_create_hindexed_block((int)own, (int)w->piece, at, MPI_BYTE, &type);
-    MPI_Type_create_resized(type, 0, (MPI_Aint)extent, &made);
-    MPI_Type_free(&type);
+    type = resized(type, extent);
   }
   free(at);
-  return (layout_t){0, made, own * w->piece, extent, 0};
+  return (layout_t){0, type, own * w->piece, extent, 0};
 }
 
 // As often between 1 and 10 as between 10 and 100; `number` is a drawn one.
@@ -107,15 +112,14 @@ static layout_t sparse(const file_words_t* w, int rank, int ranks) {
     }
     offset += size;
   }
-  MPI_Datatype type, made = MPI_BYTE;
+  MPI_Datatype type = MPI_BYTE;
   if (own > 0) {
     MPI_Type_create_hindexed(own, sizes, at, MPI_BYTE, &type);
-    MPI_Type_create_resized(type, 0, (MPI_Aint)offset, &made);
-    MPI_Type_free(&type);
+    type = resized(type, offset);
   }
   free(sizes);
   free(at);
-  return (layout_t){0, made, bytes, offset, 0};
+  return (layout_t){0, type, bytes, offset, 0};
 }
 
 static layout_t one(const file_words_t* w, int rank, int ranks) {
@@ -140,7 +144,7 @@ static layout_t quarter(const file_words_t* w, int rank, int ranks) {
 static layout_t header(const file_words_t* w, int rank, int ranks) {
   const int64_t stride = w->piece + w->gap, extent = w->far + w->pieces * ranks * stride;
   const int own_header = rank == 0 && w->header > 0;
-  MPI_Datatype cells, type, made;
+  MPI_Datatype cells, type;
   MPI_Type_create_hvector((int)w->pieces, (int)w->piece, (MPI_Aint)(ranks * stride), MPI_BYTE,
                           &cells);
   int lengths[2] = {own_header ? (int)w->header : 0, 1};
@@ -148,11 +152,9 @@ static layout_t header(const file_words_t* w, int rank, int ranks) {
   MPI_Datatype types[2] = {MPI_BYTE, cells};
   MPI_Type_create_struct(own_header ? 2 : 1, lengths + !own_header, at + !own_header,
                          types + !own_header, &type);
-  MPI_Type_create_resized(type, 0, (MPI_Aint)extent, &made);
   MPI_Type_free(&cells);
-  MPI_Type_free(&type);
   const int64_t bytes = w->piece * w->pieces + (own_header ? w->header : 0);
-  return (layout_t){0, made, bytes, extent, 0};
+  return (layout_t){0, resized(type, extent), bytes, extent, 0};
 }
 
 static int64_t unknowns_of(const file_words_t* w, int64_t call) {
