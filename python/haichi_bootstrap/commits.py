@@ -14,9 +14,9 @@ Draw Drop End Exchange Expect Extend Find Fix Follow Format Free Gather Generate
 Handle Have Hold Include Install Join Keep Kill Know Lease Leave Let Limit List Load Lock Look Make
 Map Mark Measure Merge Model Mount Move Multiply Name Need Open Pack Parse Part Pass Plan Predict
 Print Put Raise Read Record Reduce Refuse Register Release Remove Rename Replace Replay Report
-Require Restore Retry Return Reuse Revert Run Say Seat Send Separate Serve Set Share Show Simulate
-Skip Sort Spell Split Start State Stop Store Support Take Tell Test Time Treat Try Turn Update Use
-Wait Warn Wrap Write
+Require Resize Restore Retry Return Reuse Revert Run Say Seat Send Separate Serve Set Share Show
+Simulate Skip Sort Spell Split Start State Stop Store Support Take Tell Test Time Treat Try Turn
+Update Use Wait Warn Wrap Write
 """
 
 
