@@ -25,20 +25,7 @@ uint64_t hash_of(const EventKey& key) {
 }  // namespace
 
 EventKey key_of(const StoredEvent& stored, const int* its_slots) {
-  return {.call = stored.call,
-          .comm = stored.comm,
-          .peer = stored.peer,
-          .tag = stored.tag,
-          .root = stored.root,
-          .request = stored.request,
-          .from = stored.from,
-          .from_tag = stored.from_tag,
-          .file = stored.file,
-          .window = stored.window,
-          .bytes = stored.bytes,
-          .from_bytes = stored.from_bytes,
-          .received = stored.received,
-          .completes = {its_slots, stored.completes}};
+  return {stored.numbers, {its_slots, stored.completes}};
 }
 
 EventTable::EventTable(Memory& memory, size_t at, const SequenceLayout& layout)
@@ -65,13 +52,10 @@ int EventTable::number(const EventKey& key) {
   }
 }
 
-bool EventTable::same(const StoredEvent& s, const EventKey& key) const {
-  const int* const slots = completes() + s.completes_at;
-  return s.call == key.call && s.comm == key.comm && s.peer == key.peer && s.tag == key.tag &&
-         s.root == key.root && s.request == key.request && s.from == key.from &&
-         s.from_tag == key.from_tag && s.file == key.file && s.window == key.window &&
-         s.bytes == key.bytes && s.from_bytes == key.from_bytes && s.received == key.received &&
-         std::equal(slots, slots + s.completes, key.completes.begin(), key.completes.end());
+bool EventTable::same(const StoredEvent& stored, const EventKey& key) const {
+  const int* const slots = completes() + stored.completes_at;
+  return stored.numbers == key &&
+         std::equal(slots, slots + stored.completes, key.completes.begin(), key.completes.end());
 }
 
 int EventTable::add(const EventKey& key, uint64_t hash) {
@@ -85,11 +69,7 @@ int EventTable::add(const EventKey& key, uint64_t hash) {
       !memory_.make_usable(completes_at, completes_size * sizeof(int)))
     return -1;
   std::copy(key.completes.begin(), key.completes.end(), memory_.at<int>(completes_at));
-  *memory_.at<StoredEvent>(event_at) = {
-      key.call,  key.comm,       key.peer,         key.tag,
-      key.root,  key.request,    key.from,         key.from_tag,
-      key.file,  key.window,     head_->completes, uint32_t(completes_size),
-      key.bytes, key.from_bytes, key.received,     hash};
+  *memory_.at<StoredEvent>(event_at) = {key, head_->completes, uint32_t(completes_size), hash};
   in_this_order();
   head_->completes += uint32_t(completes_size);
   return int(head_->events++);

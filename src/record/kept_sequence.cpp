@@ -54,12 +54,12 @@ class Reader {
   }
 
   bool add_event(const StoredEvent& event, int number) {
-    if (event.call < 0 || event.call >= Key::kMixed || event.completes > layout_.completes)
-      return false;
+    const int call = event.numbers.call;
+    if (call < 0 || call >= Key::kMixed || event.completes > layout_.completes) return false;
     const int* const slots = at<int>(layout_.completes_at, event.completes_at, event.completes);
     if (slots == nullptr) return false;
-    if (size_t(event.call) >= names_.size()) names_.resize(size_t(event.call) + 1);
-    std::string& name = names_[size_t(event.call)];
+    if (size_t(call) >= names_.size()) names_.resize(size_t(call) + 1);
+    std::string& name = names_[size_t(call)];
     if (name.empty()) name = "unknown";
     return folder_.event(key_of(event, slots)) == number;
   }

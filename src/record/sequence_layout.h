@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "record/event_key.h"
+
 namespace haichi::record {
 
 /// What is stored before is seen before what is stored behind it, by who looks at the memory of a
@@ -20,9 +22,8 @@ inline void in_this_order() { std::atomic_signal_fence(std::memory_order_seq_cst
 
 /// An event; of the slots that it completes, which of all are its own.
 struct StoredEvent {
-  int32_t call, comm, peer, tag, root, request, from, from_tag, file, window;
+  EventNumbers numbers;
   uint32_t completes_at, completes;
-  int64_t bytes, from_bytes, received;
   uint64_t hash;
 };
 
