@@ -206,9 +206,13 @@ def haichi_command(
     return run_bounded(command, env={**os.environ, **here, **env}, timeout=timeout)
 
 
+def plain_environment() -> dict[str, str]:
+    """That of a program that is told nothing of haichi."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
+
+
 def _environment() -> dict[str, str]:
-    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
-    return {**own, **TESTED}
+    return {**plain_environment(), **TESTED}
 
 
 @functools.cache

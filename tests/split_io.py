@@ -10,6 +10,7 @@ import pytest
 
 NUMAIO = mpis.BUILD / "bin" / "haichi-numaio"
 LIBRARY = mpis.BUILD / "lib" / "libhaichi-io.so"
+POSIX = mpis.BUILD / "lib" / "libhaichi-posix.so"
 
 
 def needs(*built: Path) -> None:
@@ -36,3 +37,10 @@ def linked(source: Path, into: Path, *flags: str) -> Path:
     folder = LIBRARY.parent
     found = [f"-I{mpis.ROOT / 'include'}", f"-L{folder}", f"-Wl,-rpath,{folder}", "-lhaichi-io"]
     return compiled(source, into, *found, *flags)
+
+
+def split(how: str = "always", **more: str) -> dict[str, str]:
+    """The environment of a program under libhaichi-posix whose reads are split from 64 KiB on,
+    whatever that gains, or as io.split says `how`; "off" is the plain program."""
+    settings = {"HAICHI_IO_SPLIT": how, "HAICHI_IO_SPLIT_FROM": "64k", **more}
+    return {**mpis.plain_environment(), "LD_PRELOAD": str(POSIX), **settings}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from mpis import BUILD, haichi_command, not_with_sanitizers
+from mpis import BUILD, haichi_command, not_with_sanitizers, plain_environment
 
 LIBRARY = BUILD / "lib/libhaichi-posix.so"
 
@@ -34,8 +34,7 @@ def needs_preload() -> None:
 
 def preloaded(mount: Path) -> dict[str, str]:
     """The environment of a program that reads and writes the mount by its arena."""
-    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
-    return {**own, "LD_PRELOAD": str(LIBRARY), "HAICHI_GASFS": str(mount)}
+    return {**plain_environment(), "LD_PRELOAD": str(LIBRARY), "HAICHI_GASFS": str(mount)}
 
 
 @dataclass

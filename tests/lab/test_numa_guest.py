@@ -16,10 +16,9 @@ from haichi.guest.guest import Outcome
 from haichi.guest.kernel import kernel, missing
 from haichi.guest.machine import machine
 from haichi.lab import LabError
-from split_io import LIBRARY, NUMAIO, linked, needs
+from split_io import LIBRARY, NUMAIO, POSIX, linked, needs
 
 PLUGIN = mpis.BUILD / "lib" / "libnumatraffic.so"
-POSIX = mpis.BUILD / "lib" / "libhaichi-posix.so"
 AWARE = 0.01  # of all bytes, between nodes
 BLOCK = 2 << 20  # of numa_split.c and copy_kernels.cpp
 ROUNDS = 3  # there

@@ -16,7 +16,7 @@ from haichi.report.load import ReportError, load
 from haichi.report.logs import logs_for
 from haichi.report.model import Report
 from haichi.report.summary import summarize
-from mpis import ROOT, Mpi
+from mpis import ROOT, Mpi, plain_environment
 
 RANKS = 4
 CALLS = 10
@@ -71,11 +71,10 @@ def running(
 ) -> Iterator[list[int]]:
     """A job of which each rank has made CALLS calls, which its logs have, and goes on; gives the
     ranks' processes."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
     settings |= {"HAICHI_REPORT": str(report), "HAICHI_IO_LIBRARY": "off"}
     job = subprocess.Popen(
         mpi.command(RANKS, [program, folder, str(CALLS), how], mpi.preload(**settings)),
-        env={**environment, **mpi.launcher_env},
+        env={**plain_environment(), **mpi.launcher_env},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

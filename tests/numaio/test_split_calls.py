@@ -12,9 +12,8 @@ from pathlib import Path
 import mpis
 import numpy as np
 import pytest
-from split_io import LIBRARY, compiled, needs
+from split_io import LIBRARY, POSIX, compiled, needs, split
 
-POSIX = mpis.BUILD / "lib" / "libhaichi-posix.so"
 SIZE = 4 << 20  # of the file
 SEEDS = (*range(8), 333, 2087)  # these two have a put-back and a getc at the first large fread
 
@@ -40,13 +39,6 @@ def numbers(folder: Path, size: int = SIZE) -> Path:
     made = folder / "numbers"
     np.arange(size // 8, dtype=np.uint64).tofile(made)
     return made
-
-
-def split(**more: str) -> dict[str, str]:
-    """The environment of a program whose reads are split from 64 KiB on, whatever that gains."""
-    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
-    settings = {"HAICHI_IO_SPLIT": "always", "HAICHI_IO_SPLIT_FROM": "64k", **more}
-    return {**own, "LD_PRELOAD": str(POSIX), **settings}
 
 
 def random_calls(calls: Path, folder: Path, seed: int) -> None:
@@ -180,15 +172,14 @@ def test_haichi_run_says_what_it_does_not_get_under(folder: Path) -> None:
     source = folder / "program.c"
     source.write_text("int main(void) { return 7; }")
     run = [mpis.HAICHI, "run", "--set", "io.split=on"]
-    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
     for flags, silent in ((("-static",), False), (("-static-pie",), False), ((), True)):
         program = compiled(source, folder, *flags)
-        done = mpis.run_bounded([*run, program], timeout=60, env=own)
+        done = mpis.run_bounded([*run, program], timeout=60, env=mpis.plain_environment())
         assert done.returncode == 7
         said = done.stderr.splitlines()
         assert len(said) == (0 if silent else 1), said
         assert silent or f"{program} is statically linked: nothing of haichi gets" in said[0]
     loader = next(Path("/").glob("lib64/ld-linux-*.so.*"), None)
     if loader is not None:
-        done = mpis.run_bounded([*run, loader, program], timeout=60, env=own)
+        done = mpis.run_bounded([*run, loader, program], timeout=60, env=mpis.plain_environment())
         assert (done.returncode, done.stderr) == (7, "")

@@ -13,9 +13,8 @@ from pathlib import Path
 import mpis
 import numpy as np
 import pytest
-from split_io import LIBRARY, compiled, needs
+from split_io import LIBRARY, POSIX, compiled, needs, split
 
-POSIX = mpis.BUILD / "lib" / "libhaichi-posix.so"
 SIZE = 4 << 20
 SEEDS = (3, 333)
 NOBODY = "65534"
@@ -46,20 +45,9 @@ def file() -> Iterator[Path]:
         yield Path(made.name)
 
 
-def preloaded(split: str) -> dict[str, str]:
-    """The environment of a program under libhaichi-posix; "off" is the plain program."""
-    own = {key: value for key, value in os.environ.items() if not key.startswith("HAICHI_")}
-    return {
-        **own,
-        "LD_PRELOAD": str(POSIX),
-        "HAICHI_IO_SPLIT": split,
-        "HAICHI_IO_SPLIT_FROM": "64k",
-    }
-
-
-def seen(words: list[str | Path], file: Path, split: str) -> tuple[int, str, str]:
+def seen(words: list[str | Path], file: Path, how: str) -> tuple[int, str, str]:
     np.arange(SIZE // 8, dtype=np.uint64).tofile(file)
-    done = mpis.run_bounded(words, timeout=60, env=preloaded(split))
+    done = mpis.run_bounded(words, timeout=60, env=split(how))
     return done.returncode, done.stdout, done.stderr
 
 
@@ -76,8 +64,8 @@ def test_a_filter_of_system_calls(
         if plain[0] == 77:
             pytest.skip("no filter of system calls may be set here")
         assert plain[1].endswith("right\n"), plain
-        for split in ("on", "always"):
-            assert seen(words, file, split) == plain, f"{split}, seed {seed}"
+        for how in ("on", "always"):
+            assert seen(words, file, how) == plain, f"{how}, seed {seed}"
 
 
 def test_no_thread_may_be_made(calls: Path, file: Path) -> None:
@@ -93,9 +81,9 @@ def test_no_thread_may_be_made(calls: Path, file: Path) -> None:
 
 
 def test_little_memory(file: Path) -> None:
-    def read(kib: int, split: str) -> tuple[int, str, str]:
+    def read(kib: int, how: str) -> tuple[int, str, str]:
         limited = f'ulimit -v {kib}; exec dd if="$0" bs=4M status=none'
-        return seen(["sh", "-c", f"({limited}) | sha256sum", file], file, split)
+        return seen(["sh", "-c", f"({limited}) | sha256sum", file], file, how)
 
     whole = read(1 << 20, "off")
     least = next(kib for kib in range(4 << 10, 64 << 10, 1 << 10) if read(kib, "off") == whole)
