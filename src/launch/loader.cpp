@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/os.h"
+#include "launch/paths.h"
 
 namespace haichi::launch {
 namespace {
@@ -57,9 +58,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 std::string expand(std::string_view text, const std::string& object, std::string_view lib) {
   std::string result(text);
   if (result.find('$') == result.npos) return result;
-  char real[4096];
-  const std::string origin =
-      directory_of(realpath(object.c_str(), real) ? std::string(real) : object);
+  const std::string origin = directory_of(real_path(object));
   for (const char* form : {"${ORIGIN}", "$ORIGIN"}) replace_all(result, form, origin);
   for (const char* form : {"${LIB}", "$LIB"}) replace_all(result, form, lib);
   for (const char* form : {"${PLATFORM}", "$PLATFORM"})

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "launch/paths.h"
+
 namespace haichi::launch {
 namespace {
 
@@ -47,10 +49,6 @@ bool matches(const Soname& row, std::string_view name) {
   if (row.prefix.ends_with('_')) return name.starts_with(row.prefix) && name.ends_with(row.suffix);
   return name.size() == row.prefix.size() + row.suffix.size() && name.starts_with(row.prefix) &&
          name.ends_with(row.suffix);
-}
-
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
 Result<Abi> abi_of_soname(std::string_view soname) {

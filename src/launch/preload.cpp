@@ -8,6 +8,7 @@
 
 #include "generated/build_mark.h"
 #include "launch/elf.h"
+#include "launch/paths.h"
 
 namespace haichi::launch {
 namespace {
@@ -29,8 +30,6 @@ std::string join(const std::vector<std::string_view>& entries) {
   for (const std::string_view entry : entries) list.append(list.empty() ? "" : ":").append(entry);
   return list;
 }
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // Between "libhaichi-" and the name of the ABI.
 constexpr std::string_view kShim = "", kRecorder = "record-";

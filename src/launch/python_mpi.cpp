@@ -2,13 +2,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/os.h"
+#include "launch/paths.h"
 
 namespace haichi::launch {
 namespace {
@@ -21,11 +21,6 @@ bool is_directory(const std::string& path) {
 std::string parent(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == path.npos || slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string real_path(const std::string& path) {
-  char buffer[4096];
-  return realpath(path.c_str(), buffer) ? buffer : path;
 }
 
 // Names in a directory, sorted, so that the choice does not hang on the file system's order.

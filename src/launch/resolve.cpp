@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "launch/paths.h"
 #include "launch/python_mpi.h"
 
 namespace haichi::launch {
@@ -28,8 +29,6 @@ constexpr std::string_view kStarters[] = {
     "valgrind", "rr",         "perl",    "ruby",   "lua",     "tclsh",   "julia",
     "R",        "octave",     "xterm",   "script", "unshare", "setarch", "catchsegv",
 };
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // 0 if `path` is a file that may be executed, else the errno of execve.
 int executable_error(const std::string& path) {

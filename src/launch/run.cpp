@@ -2,16 +2,15 @@
 //
 // Nothing of haichi stays: no parent process, no pipe, no handler. So the exit code, signals,
 // standard input and output, and what the launcher knows by process id, are the program's own.
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "base/log.h"
 #include "launch/commands.h"
 #include "launch/elf.h"
 #include "launch/exec.h"
+#include "launch/paths.h"
 #include "launch/preload.h"
 #include "launch/resolve.h"
 #include "launch/usage.h"
@@ -67,11 +66,7 @@ bool drops_preload(const std::string& path) {
 
 /// Whether the program is haichi again, of this or another installation, as where a site's launcher
 /// has haichi and so has the user's line.
-bool is_haichi(const std::string& path) {
-  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
-  const std::string_view file = real ? real.get() : path.c_str();
-  return file.substr(file.rfind('/') + 1) == "haichi";
-}
+bool is_haichi(const std::string& path) { return file_name(real_path(path)) == "haichi"; }
 
 // A program without a loader of its own, which would heed LD_PRELOAD; the loader itself has none,
 // and heeds it.
