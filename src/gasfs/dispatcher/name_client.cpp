@@ -8,9 +8,8 @@ namespace haichi::gasfs {
 
 namespace {
 
-/// Whose attributes or entries the request changes; none: of any, or `sees` is false.
-std::vector<Inode> touched_by(const NameRequest& request, bool& sees) {
-  sees = request.op > NameOp::close && request.op != NameOp::lose_copy;
+/// Whose attributes or entries the request changes; none: of any.
+std::vector<Inode> touched_by(const NameRequest& request) {
   switch (request.op) {
     case NameOp::unlink:  // of whose files only the server knows the numbers
     case NameOp::rmdir:
@@ -28,9 +27,8 @@ std::vector<Inode> touched_by(const NameRequest& request, bool& sees) {
 /// What is told of is told of until it is answered. What is given up may yet be carried out, and is
 /// told of for good.
 NameClient::Then NameClient::tell(const NameRequest& request, Then then) {
-  bool sees = false;
-  auto touched = touched_by(request, sees);
-  if (!watcher_ || !sees) return then;
+  if (!watcher_ || !is_seen(request.op)) return then;
+  auto touched = touched_by(request);
   watcher_->changing(touched);
   return [watcher = watcher_, touched = std::move(touched),
           then = std::move(then)](Outcome<NameReply> reply) {

@@ -205,8 +205,7 @@ std::vector<Inode> Names::touched_by(const NameRequest& request) {
 
 void Names::wait_for_watches(std::unique_lock<std::mutex>& lock, uint64_t session,
                              const NameRequest& request) {
-  if (request.op == NameOp::close || request.op == NameOp::lose_copy) return;  // nobody sees those
-  if (!watches_.any(lease_clock_ns())) return;
+  if (!is_seen(request.op) || !watches_.any(lease_clock_ns())) return;
   while (const int64_t left = watches_.left(session, touched_by(request), lease_clock_ns())) {
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::nanoseconds(left));

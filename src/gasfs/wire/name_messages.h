@@ -39,6 +39,10 @@ enum class NameOp : uint8_t {
 };
 inline constexpr NameOp kFirstChange = NameOp::close;
 inline constexpr NameOp kLastNameOp = NameOp::lose_copy;
+/// Whether others see what it changes: attributes or entries of files.
+inline constexpr bool is_seen(NameOp op) {
+  return op >= kFirstChange && op != NameOp::close && op != NameOp::lose_copy;
+}
 /// Flag of NameOp::make: the file is open in this session when it is made.
 inline constexpr uint32_t kOpens = 1;
 
