@@ -54,23 +54,21 @@ alignas(ThreadRing) constinit __thread std::byte own_ring_memory
 
 struct Mounts {
   size_t count = 0;
-  uint64_t devices[kMounts] = {};
   MountFolder folders[kMounts] = {};
+  std::span<const MountFolder> all() const { return std::span(folders, count); }
 };
 
 void add_mount(Mounts& mounts, const char* path, uint64_t device) {
-  MountFolder& folder = mounts.folders[mounts.count];
+  MountFolder& folder = mounts.folders[mounts.count++];
+  folder.device = device;
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/') --length;
-  if (path[0] == '/' && length < sizeof folder.path) {
-    memcpy(folder.path, path, length);
-    folder.length = uint16_t(length);
-    folder.device = device;
-  }
-  mounts.devices[mounts.count++] = device;
+  if (path[0] != '/' || length >= sizeof folder.path) return;
+  memcpy(folder.path, path, length);
+  folder.length = uint16_t(length);
 }
 
-/// The devices of the folders that HAICHI_GASFS names, with colons between them.
+/// The folders that HAICHI_GASFS names, with colons between them.
 Mounts find_mounts() {
   Mounts mounts;
   const char* disabled = getenv("HAICHI_DISABLE");
@@ -95,15 +93,20 @@ constinit std::atomic<bool> fills_mounts{false};  // whoever made it so has foun
 constinit std::atomic<bool> knows_mounts{false};
 
 /// Nobody waits for another who looks for them: in a child of fork(2) that one may not be there.
-/// `found` is room for them meanwhile.
-const Mounts& mounts(Mounts& found) {
-  if (knows_mounts.load(std::memory_order_acquire)) return all_mounts;
-  found = find_mounts();
+[[gnu::noinline]] Mounts look_for_mounts() {
+  const Mounts found = find_mounts();
   if (!fills_mounts.exchange(true)) {
     all_mounts = found;
     knows_mounts.store(true, std::memory_order_release);
   }
   return found;
+}
+
+/// Asks of them; at once where they are known, as it is asked at each open and stat.
+template <class Ask>
+bool ask_of_mounts(Ask ask) {
+  if (knows_mounts.load(std::memory_order_acquire)) return ask(all_mounts);
+  return ask(look_for_mounts());
 }
 
 /// The thread has ended: another one may have its ring.
@@ -263,20 +266,19 @@ bool put_binding(OpenFile& file, int fd, uint64_t ticket) {
 }  // namespace
 
 bool any_mounts() {
-  Mounts room;
-  return mounts(room).count != 0;
+  return ask_of_mounts([](const Mounts& mounts) { return mounts.count != 0; });
 }
 
 bool is_ours(uint64_t device) {
-  Mounts room;
-  const Mounts& known = mounts(room);
-  return std::find(known.devices, known.devices + known.count, device) !=
-         known.devices + known.count;
+  return ask_of_mounts([&](const Mounts& mounts) {
+    return std::ranges::any_of(mounts.all(),
+                               [&](const MountFolder& folder) { return folder.device == device; });
+  });
 }
 
 const MountFolder* mount_above(const char* path) {
   if (!knows_mounts.load(std::memory_order_acquire)) return nullptr;
-  for (const MountFolder& folder : std::span(all_mounts.folders, all_mounts.count)) {
+  for (const MountFolder& folder : all_mounts.all()) {
     if (folder.length != 0 && strncmp(path, folder.path, folder.length) == 0 &&
         path[folder.length] == '/') {
       return &folder;

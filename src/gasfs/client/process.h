@@ -15,7 +15,7 @@ bool any_mounts();
 
 /// A folder that HAICHI_GASFS names, without slashes at its end, and the device of its mount.
 struct MountFolder {
-  uint16_t length = 0;
+  uint16_t length = 0;  // of the path; 0: it is too long, or relative
   uint64_t device = 0;
   char path[128] = {};
 };
