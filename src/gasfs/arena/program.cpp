@@ -14,6 +14,16 @@
 #include "gasfs/arena/ring_writer.h"
 
 namespace haichi::gasfs::arena {
+namespace {
+
+/// The lease that stands there is over. `own` is what the program cannot change. Gives the next.
+uint32_t next_lease(uint32_t& own, std::atomic<uint32_t>& shown) {
+  if (++own == 0) ++own;
+  shown.store(own, std::memory_order_seq_cst);
+  return own;
+}
+
+}  // namespace
 
 Result<std::shared_ptr<Program>> Program::make(pid_t pid) {
   const int end = int(syscall(SYS_pidfd_open, pid, 0));
@@ -110,10 +120,7 @@ void Program::end_question(const Question& question, int got, uint32_t lease) {
   futex(box.answered, FUTEX_WAKE, 1);
 }
 
-void Program::end_lease(uint16_t slot) {
-  if (++leases_[slot] == 0) ++leases_[slot];
-  arena_.leases[slot].store(leases_[slot], std::memory_order_seq_cst);
-}
+void Program::end_lease(uint16_t slot) { next_lease(leases_[slot], arena_.leases[slot]); }
 
 std::vector<Inode> Program::watched(const Question& question) {
   std::vector<Inode> inodes(question.size <= kMostSteps ? question.size : 0);
@@ -129,10 +136,7 @@ void Program::answer_watch(const Question& question, uint32_t lease, int64_t unt
 }
 
 uint32_t Program::end_name(uint16_t name) {
-  uint32_t& lease = names_[name % kNames];
-  if (++lease == 0) ++lease;
-  arena_.names[name % kNames].store(lease, std::memory_order_seq_cst);
-  return lease;
+  return next_lease(names_[name % kNames], arena_.names[name % kNames]);
 }
 
 void Program::cut_off() {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -243,13 +244,11 @@ void Service::opened(Inode inode) {
 }
 
 int Service::attach(Inode inode, Handle handle, bool writes, std::span<char> reply) {
-  Attachment attachment{.magic = kMagic, .version = kVersion};
-  if (reply.size() < sizeof attachment) return EINVAL;
+  if (const int failed = tell_socket(reply)) return failed;
   const std::lock_guard lock(parts_->gathering.mutex);
   if (parts_->gathering.tickets.is_mapped(inode)) return EBUSY;
-  attachment.ticket = parts_->gathering.give_ticket(inode, handle, writes);
-  memcpy(attachment.socket, parts_->path.data(), parts_->path.size());
-  memcpy(reply.data(), &attachment, sizeof attachment);
+  const uint64_t ticket = parts_->gathering.give_ticket(inode, handle, writes);
+  memcpy(&reply[offsetof(Attachment, ticket)], &ticket, sizeof ticket);
   return 0;
 }
 
