@@ -263,8 +263,9 @@ class Draws:
         self.writes = writes
         """How many times as often as otherwise a file is written and its position set."""
         self.reads = reads
-        self.stats = stats
         """The same of being read."""
+        self.stats = stats
+        """The same of being asked about by name."""
 
     def name(self) -> str:
         return self.random.choice(NAMES[:10] if self.random.random() < 0.97 else NAMES)
