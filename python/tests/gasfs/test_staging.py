@@ -144,7 +144,8 @@ def test_behind_a_full_disk_nothing_more_is_tried(
     outcome = stage(tmp_path / "a", tmp_path / "b", threads=2)
     assert len(outcome.problems) == 1
     assert staging.FATAL[number] in outcome.problems[0]
-    assert outcome.copied == len(list((tmp_path / "b").iterdir())) == 10
+    assert outcome.copied == len(list((tmp_path / "b").iterdir()))
+    assert outcome.copied in (9, 10)  # the other thread gives up what it had not named yet
     assert len(written) <= 12
     monkeypatch.undo()
     again = stage(tmp_path / "a", tmp_path / "b")
