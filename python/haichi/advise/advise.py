@@ -20,7 +20,7 @@ from haichi.predict.places import Places
 from haichi.record.read import Record
 from haichi.report.load import ReportError
 from haichi.report.placement import Placement
-from haichi.report.units import format_bytes
+from haichi.units import format_bytes
 
 
 @dataclass

@@ -18,7 +18,7 @@ from haichi.predict.curves import Curves
 from haichi.predict.model import interval
 from haichi.predict.span import Span
 from haichi.record.read import Key, Record
-from haichi.report.units import format_seconds, plural
+from haichi.units import format_seconds, plural
 
 WORTH = 0.01  # of the program's time: below that nothing is said
 SMALL = 256  # bytes of a collective that is all latency

@@ -27,7 +27,7 @@ from haichi.predict.machine import FoundProfile
 from haichi.predict.span import Span
 from haichi.record.read import Record, read
 from haichi.report.load import ReportError
-from haichi.report.units import printable
+from haichi.units import printable
 
 AS_IT_IS, ADVISED = "as it is", "advised"
 OBSERVED = ["--observe", "--set", "placement.reorder=off"]

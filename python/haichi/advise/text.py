@@ -10,7 +10,7 @@ from haichi.advise.model import Advice, AdviceList
 from haichi.predict.span import Span
 from haichi.predict.text import span
 from haichi.report.output import say
-from haichi.report.units import format_seconds, plural, printable
+from haichi.units import format_seconds, plural, printable
 
 
 def print_advice(console: Console, made: AdviceList) -> None:

@@ -11,7 +11,7 @@ from html import escape
 from haichi import chart
 from haichi.compare.model import ComparedPoint, Comparison, Verdict
 from haichi.compare.show import headline
-from haichi.report.units import format_bytes, printable, shortened
+from haichi.units import format_bytes, printable, shortened
 
 ROWS = 60
 ROW, LEFT, WIDTH, TOP, BOTTOM = 20, 270, 560, 78, 40

@@ -23,7 +23,7 @@ from haichi.report.findings import findings
 from haichi.report.load import ReportError, load
 from haichi.report.output import say, write_text
 from haichi.report.summary import Run, summarize
-from haichi.report.units import format_bytes, format_seconds, plural
+from haichi.units import format_bytes, format_seconds, plural
 
 BAD_INPUT, FAILED = 2, 1
 STOCK, HAICHI = "stock", "haichi"

@@ -13,7 +13,7 @@ from haichi.compare.model import ComparedPoint, Comparison, Verdict
 from haichi.compare.sets import Key, Set, measurement_of, same_quantity
 from haichi.compare.significance import Values
 from haichi.report.load import ReportError
-from haichi.report.units import plural, printable
+from haichi.units import plural, printable
 
 ALPHA = 0.01
 AT_LEAST = 0.02

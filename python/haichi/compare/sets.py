@@ -8,9 +8,9 @@ from pathlib import Path
 
 from haichi.compare.model import Side
 from haichi.report.load import ReportError
-from haichi.report.units import printable
 from haichi.samples.model import Description, Launch
 from haichi.samples.read import read
+from haichi.units import printable
 
 BETWEEN = ":"  # the sets, where one has several files; as between mpiexec's programs
 Key = tuple[str, str, int]

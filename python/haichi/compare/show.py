@@ -9,7 +9,7 @@ from rich.table import Table
 
 from haichi.compare.model import ComparedPoint, Comparison, Side, Verdict
 from haichi.report.output import say
-from haichi.report.units import format_bytes, format_seconds, plural
+from haichi.units import format_bytes, format_seconds, plural
 
 ROWS = 40
 COLOURS: dict[Verdict, str] = {"slower": "red", "faster": "green"}

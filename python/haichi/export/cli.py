@@ -16,9 +16,9 @@ from haichi.export.rules import Candidate, Own, Rule, rules
 from haichi.record.goal import write_goal
 from haichi.report.load import ReportError
 from haichi.report.output import write_text
-from haichi.report.units import printable
 from haichi.samples import read as samples
 from haichi.samples.export import csv_text, imb_text, osu_text
+from haichi.units import printable
 
 BAD_INPUT = 2
 

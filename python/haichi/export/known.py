@@ -10,7 +10,7 @@ from pathlib import Path
 from haichi.export.model import Decisions
 from haichi.report.load import ReportError, load_form
 from haichi.report.model import Collective, Report
-from haichi.report.units import format_bytes, plural, printable
+from haichi.units import format_bytes, plural, printable
 
 LIBRARY = "library"  # the candidate that is the MPI library's own rule
 

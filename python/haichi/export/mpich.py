@@ -18,7 +18,7 @@ from typing import TypeAlias
 from haichi.export.known import Kind
 from haichi.export.rules import Candidate, Own, Rule, ranges
 from haichi.report.load import ReportError
-from haichi.report.units import printable
+from haichi.units import printable
 
 TITLE = "MPICH"
 THROTTLE = 32  # MPIR_CVAR_ALLTOALL_THROTTLE: messages that `scattered` has at once

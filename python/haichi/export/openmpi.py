@@ -15,7 +15,7 @@ from itertools import groupby
 
 from haichi.export.known import Kind
 from haichi.export.rules import Candidate, Own, Range, Rule, ranges
-from haichi.report.units import format_bytes
+from haichi.units import format_bytes
 
 TITLE = "Open MPI"
 LEAVE = "0 0 0 0"  # from 0 bytes on: algorithm 0, Open MPI's own rule

@@ -30,7 +30,7 @@ from haichi.figures.places import temporary_lab
 from haichi.gasfs.daemons import GasfsError
 from haichi.lab import Keeper, Lab
 from haichi.mpi import Missing
-from haichi.report.units import plural
+from haichi.units import plural
 
 CLIENTS, SERVERS, PROCESSES = 4, 4, 4
 MIB = 1 << 20

@@ -8,8 +8,8 @@ from pathlib import Path
 from haichi import mpi, paths
 from haichi.figures import paper_001, suite
 from haichi.fit.gather import Gathered, gather
-from haichi.report.units import plural
 from haichi.samples.read import read
+from haichi.units import plural
 
 
 def measured(

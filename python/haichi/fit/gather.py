@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 
 from haichi.median_interval import interval_rank
 from haichi.report.load import ReportError
-from haichi.report.units import plural, printable
 from haichi.samples.model import Launch, Point
 from haichi.samples.read import SamplesFile
+from haichi.units import plural, printable
 
 FILES = "file-"  # how measurements of files begin
 ALL = "all"  # the placement class of what all ranks do

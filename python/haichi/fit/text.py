@@ -8,7 +8,7 @@ from rich.table import Table
 from haichi.fit.model import CollectiveCurve, Number, Profile
 from haichi.fit.profile import Fit
 from haichi.report.output import say
-from haichi.report.units import format_bytes, format_seconds, plural
+from haichi.units import format_bytes, format_seconds, plural
 
 WIDE = 1.5  # times: ends of an interval that is no figure any more
 

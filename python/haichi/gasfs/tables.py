@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 
 from haichi.gasfs.job import Job, Numbers
-from haichi.report.units import format_bytes
+from haichi.units import format_bytes
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from haichi.record.sites import Named
 from haichi.record.view import View
 from haichi.record.write import text_of_sequences
 from haichi.report.load import ReportError, first_problem
-from haichi.report.units import printable
+from haichi.units import printable
 
 ENGINE = "predict-sequence"
 SECONDS = 1800.0

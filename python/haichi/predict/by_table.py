@@ -18,7 +18,7 @@ from haichi.record.read import Record
 from haichi.record.sites import Named
 from haichi.record.view import View
 from haichi.report.load import ReportError
-from haichi.report.units import format_share, plural, printable
+from haichi.units import format_share, plural, printable
 
 WAITING = 0.5  # of the time in MPI: from there on a table has no figure for the program
 UNKNOWN = 0.2  # the same for calls without a curve

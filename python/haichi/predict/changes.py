@@ -15,7 +15,7 @@ from haichi.predict.scaled import scaled
 from haichi.record.read import Record
 from haichi.report.load import ReportError
 from haichi.report.placement import Node, Placement
-from haichi.report.units import plural, printable
+from haichi.units import plural, printable
 
 HAICHI = "haichi"
 BLOCKS, ROUND_ROBIN = "BK", "RR"

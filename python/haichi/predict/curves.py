@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from haichi.fit.model import LogGP, Piece, PlaceCurve, Profile, SizeCurve, StorageCosts
 from haichi.predict.span import Span, around
-from haichi.report.units import plural
+from haichi.units import plural
 
 PING_PONG = "ping-pong"
 SHORT = 1024  # bytes: what a message of so few takes is its start

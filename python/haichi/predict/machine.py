@@ -16,7 +16,7 @@ from haichi.paths import ROOT
 from haichi.record.model import RecordedMachine
 from haichi.record.read import Record
 from haichi.report.load import ReportError, load_form
-from haichi.report.units import printable
+from haichi.units import printable
 
 MOST_FILES = 64  # of a folder
 ADVICE = (

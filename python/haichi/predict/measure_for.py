@@ -27,9 +27,9 @@ from haichi.predict.kinds import MESSAGES, Kind, kind_of, measurement
 from haichi.programs import output
 from haichi.record.read import Key, Record, plain_name, read
 from haichi.report.load import ReportError
-from haichi.report.units import format_bytes, plural, printable
 from haichi.samples.model import Description
 from haichi.samples.read import read as read_samples
+from haichi.units import format_bytes, plural, printable
 
 BAD_INPUT = 2
 MOST_SIZES = 24  # of a measurement; of more those with most time

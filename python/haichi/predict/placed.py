@@ -19,7 +19,7 @@ from haichi.record.model import RecordedCall, TrafficLine
 from haichi.record.read import Key, Record
 from haichi.report.load import ReportError
 from haichi.report.placement import Placement
-from haichi.report.units import plural
+from haichi.units import plural
 
 OUT = frozenset({Kind.SEND, Kind.SEND_BEGUN, Kind.SEND_KEPT, Kind.BOTH})
 INTO = frozenset({Kind.RECEIVE, Kind.RECEIVE_BEGUN, Kind.RECEIVE_KEPT})

@@ -26,7 +26,7 @@ from haichi.record.model import (
 from haichi.record.read import Key, Record
 from haichi.report.load import ReportError
 from haichi.report.placement import Node, Placement
-from haichi.report.units import plural
+from haichi.units import plural
 
 Step = tuple[int, ...]  # from a rank to another one, in each direction of the grid
 

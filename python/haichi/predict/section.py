@@ -5,7 +5,7 @@ from __future__ import annotations
 from haichi.predict.model import Prediction, Sensitivity
 from haichi.predict.text import headline, span
 from haichi.report.markup import Child, Markup, table, tag
-from haichi.report.units import format_bytes, format_seconds, printable
+from haichi.units import format_bytes, format_seconds, printable
 
 ROWS = 30  # of the table
 

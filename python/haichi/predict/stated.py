@@ -17,7 +17,7 @@ from haichi.predict.basis import Basis
 from haichi.predict.machine import FoundProfile
 from haichi.predict.model import Interval
 from haichi.record.read import Record
-from haichi.report.units import format_seconds, plural
+from haichi.units import format_seconds, plural
 
 FEW_LAUNCHES = 3  # below, nothing tells how far launches are apart:
 APART = 0.10  # so much is allowed for that, each way

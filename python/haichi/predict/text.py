@@ -7,7 +7,7 @@ from rich.table import Table
 
 from haichi.predict.model import Interval, Prediction, Sensitivity
 from haichi.report.output import say
-from haichi.report.units import (
+from haichi.units import (
     digits,
     format_seconds,
     format_share,

@@ -12,7 +12,7 @@ from haichi_processes import runner
 from haichi import paths, programs
 from haichi.mpi import Missing
 from haichi.report.load import ReportError
-from haichi.report.units import printable
+from haichi.units import printable
 
 
 def is_goal(text: str) -> bool:

@@ -13,7 +13,7 @@ from haichi.record import pictures
 from haichi.record.text import SPARE, SUMS, balance, cells, handled, spare
 from haichi.record.view import View
 from haichi.report.markup import Child, Markup, document, table, tag
-from haichi.report.units import format_bytes, format_seconds, format_share, plural, printable
+from haichi.units import format_bytes, format_seconds, format_share, plural, printable
 
 ROWS = 40  # of a table
 

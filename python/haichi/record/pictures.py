@@ -14,9 +14,9 @@ from haichi.report.gantt import ticks
 from haichi.report.markup import Markup, tag
 from haichi.report.model import Traffic
 from haichi.report.svg import matrix
-from haichi.report.units import format_seconds, second_unit, shortened
 from haichi.samples.model import Binding
 from haichi.samples.pictures import places
+from haichi.units import format_seconds, second_unit, shortened
 
 BARS = 20  # functions of a picture
 RANKS = 64  # bars of ranks; of more ranks each bar is the mean of several

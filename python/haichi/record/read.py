@@ -30,7 +30,7 @@ from haichi.record.model import (
 from haichi.record.parts import folder_for, merged
 from haichi.report.load import ReportError, first_problem
 from haichi.report.placement import Form
-from haichi.report.units import plural, printable
+from haichi.units import plural, printable
 
 ADVICE = "give a file that haichi run --record wrote"
 Known = RecordHead | Line

@@ -16,7 +16,7 @@ from pathlib import Path
 from haichi_processes import runner
 
 from haichi.record.model import Site
-from haichi.report.units import plural, printable
+from haichi.units import plural, printable
 
 SECONDS = 60.0
 _ELF, _64_BITS, _FIXED, _LOAD = b"\x7fELF", 2, 2, 1

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from haichi.record.view import Sum, View
 from haichi.report.output import say
-from haichi.report.units import format_bytes, format_seconds, format_share, plural
+from haichi.units import format_bytes, format_seconds, format_share, plural
 
 ROWS = 15  # of a table
 SUMS = ("calls", "time", "of MPI", "a call", "most (rank)")

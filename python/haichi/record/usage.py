@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from haichi.record.view import Sum, View
-from haichi.report.units import printable
+from haichi.units import printable
 
 
 class Used(BaseModel):

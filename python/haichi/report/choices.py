@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from haichi.report.model import Candidate, Collective
-from haichi.report.units import format_bytes, format_seconds, plural
+from haichi.units import format_bytes, format_seconds, plural
 
 LIBRARY = "library"
 OF_FILES = "two-phase "  # what begins so is no MPI function but a kind of collective access

@@ -14,10 +14,10 @@ from haichi.report.logs import last_left
 from haichi.report.output import console, write_text
 from haichi.report.summary import summarize
 from haichi.report.text import print_runs
-from haichi.report.units import printable
 from haichi.samples.health_part import is_health
 from haichi.samples.read import is_samples
 from haichi.samples.report import report_samples
+from haichi.units import printable
 
 BAD_INPUT = 2
 

@@ -14,7 +14,7 @@ from haichi.report.choices import chosen, median_of, title, verdict
 from haichi.report.load import ReportError, load
 from haichi.report.model import Candidate, Collective, Report
 from haichi.report.output import console
-from haichi.report.units import format_seconds, printable
+from haichi.units import format_seconds, printable
 
 BAD_INPUT = 2
 

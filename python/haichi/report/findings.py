@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from haichi.report.choices import OF_FILES
 from haichi.report.model import Collective, PhaseName, Report
 from haichi.report.summary import RunSummary, joined_files
-from haichi.report.units import format_bytes, format_seconds, format_share, plural
+from haichi.units import format_bytes, format_seconds, format_share, plural
 
 MANY_CALLS, LITTLE_BYTES = 100, 64 << 10
 MANY_OPENS = 20

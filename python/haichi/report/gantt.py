@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from haichi.report.markup import Markup, number, tag
 from haichi.report.model import Call, Event, PhaseName, Report
 from haichi.report.summary import PHASES, accesses_beside_exchange
-from haichi.report.units import format_bytes, format_seconds, printable, second_unit, shortened
+from haichi.units import format_bytes, format_seconds, printable, second_unit, shortened
 
 WIDTH = 1060
 GUTTER = 132

@@ -32,7 +32,7 @@ from haichi.report.summary import (
 )
 from haichi.report.svg import comparison, matrix, spread
 from haichi.report.text import dropped_events, machine_line
-from haichi.report.units import (
+from haichi.units import (
     format_bytes,
     format_rate,
     format_seconds,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from haichi.report.choices import chosen, title, verdict
 from haichi.report.markup import Markup, table, tag
 from haichi.report.model import Collective, Report
-from haichi.report.units import format_seconds
+from haichi.units import format_seconds
 
 LISTED = 50
 

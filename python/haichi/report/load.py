@@ -12,7 +12,7 @@ from haichi.mpi import Missing
 from haichi.report.logs import logs_for, merged
 from haichi.report.model import Report
 from haichi.report.placement import Form
-from haichi.report.units import printable
+from haichi.units import printable
 
 AnyForm = TypeVar("AnyForm", bound=Form)
 

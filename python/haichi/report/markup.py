@@ -8,7 +8,7 @@ import html
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from haichi.report.units import printable
+from haichi.units import printable
 
 
 class Markup(str):

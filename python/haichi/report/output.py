@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from haichi.report.load import ReportError
-from haichi.report.units import format_bytes, printable
+from haichi.units import format_bytes, printable
 
 WIDTH_OF_FILES = 200  # columns: where nobody sees the edge, no cell of a table is cut
 

@@ -16,7 +16,7 @@ from typing import TypedDict
 
 from haichi.report.model import Call, Event, File, Rank, Report
 from haichi.report.summary import Run, accesses_beside_exchange
-from haichi.report.units import printable
+from haichi.units import printable
 
 # Perfetto takes process and thread 0 for the idle task (github.com/google/perfetto/issues/394) and
 # a thread with its process's number for the main one: nodes count from 1, ranks from a million.

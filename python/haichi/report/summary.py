@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from haichi.report.model import Call, Event, File, Flattening, PhaseName, Report
-from haichi.report.units import format_bytes, format_seconds, plural
+from haichi.units import format_bytes, format_seconds, plural
 
 OUTPUT_SETTINGS = {"config", "log", "report.file", "report.events"}
 PHASES: tuple[PhaseName, ...] = get_args(PhaseName)

@@ -11,7 +11,7 @@ from haichi.report.gantt import ticks
 from haichi.report.markup import Markup, Value, tag
 from haichi.report.model import PhaseName, Traffic
 from haichi.report.summary import RunSummary, Spread
-from haichi.report.units import (
+from haichi.units import (
     byte_unit,
     digits,
     format_bytes,

@@ -26,7 +26,7 @@ from haichi.report.summary import (
     holes,
     joined_files,
 )
-from haichi.report.units import (
+from haichi.units import (
     format_bytes,
     format_rate,
     format_seconds,

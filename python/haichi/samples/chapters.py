@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from haichi.report.markup import Child, Markup, table, tag
-from haichi.report.units import format_bytes, format_seconds
 from haichi.samples import curves, pictures
 from haichi.samples.curves import Bound, Series
 from haichi.samples.view import Job, Value
+from haichi.units import format_bytes, format_seconds
 
 Chapter = tuple[str, str, list[Markup | None]]
 COPIERS = ("pack", "unpack", "file-read-at", "file-write-at")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from haichi.report.markup import Markup, tag
-from haichi.report.units import byte_unit, format_bytes, format_seconds
 from haichi.samples.view import Value as Measured
+from haichi.units import byte_unit, format_bytes, format_seconds
 
 WIDTH, HEIGHT = 520, 316
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 30, 24

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from haichi.report.load import ReportError, first_problem
 from haichi.report.markup import Child, Markup, tag
-from haichi.report.units import format_bytes, format_seconds, plural, printable
 from haichi.samples import pictures
 from haichi.samples.health import Health, HealthAspect
 from haichi.samples.read import head
 from haichi.samples.view import Value
+from haichi.units import format_bytes, format_seconds, plural, printable
 
 
 def is_health(path: Path) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from haichi.report.units import format_bytes, format_seconds, plural
 from haichi.samples.view import Job, Value
+from haichi.units import format_bytes, format_seconds, plural
 
 MOST = 20
 MOST_OF_A_KIND = 3

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 
 from haichi.report.markup import Child, Markup, document, table, tag
-from haichi.report.units import format_bytes, format_rate, format_seconds, plural, printable
 from haichi.samples import chapters, pictures
 from haichi.samples.health import Health
 from haichi.samples.health_part import health_section
 from haichi.samples.model import Description
 from haichi.samples.odd import cautions, findings
 from haichi.samples.view import Job, Value
+from haichi.units import format_bytes, format_rate, format_seconds, plural, printable
 
 JOBS = 4  # on a page
 POINTS = 6000  # of all jobs, in the tables at the end

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from haichi.report.markup import Markup, tag
 from haichi.report.svg import HEATS
-from haichi.report.units import format_rate, format_seconds, plural, printable, shortened
 from haichi.samples.model import Binding
 from haichi.samples.view import Job, Value
+from haichi.units import format_rate, format_seconds, plural, printable, shortened
 
 NODES = 16  # drawn of a job
 CORES = 64  # drawn of a node

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from haichi.report.load import ReportError, first_problem
-from haichi.report.units import printable
 from haichi.samples.model import FORM, Description, End, Launch, Left, Point, Switch
+from haichi.units import printable
 
 HEAD_BYTES = 4096  # of a file, in which its form stands
 _KINDS: dict[str, type[BaseModel]] = {

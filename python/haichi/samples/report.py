@@ -10,12 +10,12 @@ from rich.table import Table
 
 from haichi.report.load import ReportError
 from haichi.report.output import console, say, write_text
-from haichi.report.units import format_bytes, format_seconds, plural
 from haichi.samples.health_part import read_health
 from haichi.samples.odd import cautions, findings
 from haichi.samples.page import page
 from haichi.samples.read import read
 from haichi.samples.view import Job, jobs
+from haichi.units import format_bytes, format_seconds, plural
 
 
 def report_samples(

@@ -14,7 +14,7 @@ from haichi.report.html import page
 from haichi.report.load import load
 from haichi.report.summary import Run, Summary, group_calls, joined_files, summarize
 from haichi.report.text import print_runs
-from haichi.report.units import format_bytes, format_seconds, printable, shortened
+from haichi.units import format_bytes, format_seconds, printable, shortened
 from rich.console import Console
 
 Load = Callable[..., tuple[list[Run], Summary]]

@@ -13,9 +13,9 @@ import typer
 from haichi.record.goal import is_goal, record_of_goal
 from haichi.report.load import ReportError
 from haichi.report.output import write_text
-from haichi.report.units import printable
 from haichi.samples.imports import imb, ior, osu
 from haichi.samples.imports.table import Output, records
+from haichi.units import printable
 
 BAD_INPUT = 2
 BENCHMARKS: tuple[tuple[Callable[[str], bool], Callable[[str], Output]], ...] = (
