@@ -2,7 +2,7 @@
 # far as objects that stand in one process have to agree: how they are framed, and what ranks tell one another at the
 # start. A recorder beside a shim of another build is left out (src/recorder/beside_shim.h, src/launch/preload.h).
 file(GLOB marked CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/preload/*.* ${CMAKE_SOURCE_DIR}/src/recorder/functions.txt
-     ${CMAKE_SOURCE_DIR}/src/mpi/compat/handles.* ${CMAKE_SOURCE_DIR}/src/mpi/roll_call.*)
+     ${CMAKE_SOURCE_DIR}/src/mpi/compat/handles.* ${CMAKE_SOURCE_DIR}/src/mpi/job/roll_call.*)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${marked})
 set(HAICHI_BUILD_MARK "${PROJECT_VERSION}")
 foreach(file IN LISTS marked)

@@ -2,7 +2,7 @@
 // irregular ones in one go over the blocks that are in the window.
 #include <benchmark/benchmark.h>
 
-#include "mpiio/coverage.h"
+#include "mpiio/regions/coverage.h"
 #include "shapes.h"
 
 namespace haichi::bench {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpiio/access.h"
-#include "mpiio/pattern.h"
+#include "mpiio/regions/access.h"
+#include "mpiio/regions/pattern.h"
 
 namespace haichi::bench {
 

@@ -1,6 +1,6 @@
 // What agreeing on and planning one collective write in two phases costs each rank of a large job,
-// with the very code that ranks run (src/mpiio/node_agreement.h, node_letters.h, two_phase.h) and
-// its messages on the simulator. Usage:
+// with the very code that ranks run (src/mpiio/agreement/node_agreement.h, node_letters.h,
+// two_phase.h) and its messages on the simulator. Usage:
 //
 //   large-job-study [--ranks N] [--per-node N] [--repetitions N]
 //
@@ -25,10 +25,10 @@
 #include <vector>
 
 #include "base/number_text.h"
-#include "mpiio/node_agreement.h"
-#include "mpiio/node_letters.h"
-#include "mpiio/two_phase.h"
-#include "mpiio/two_phase_schedule.h"
+#include "mpiio/agreement/node_agreement.h"
+#include "mpiio/agreement/node_letters.h"
+#include "mpiio/twophase/two_phase.h"
+#include "mpiio/twophase/two_phase_schedule.h"
 #include "plan/small_messages.h"
 #include "sim/simulator.h"
 
@@ -362,7 +362,7 @@ bool study(const placement::Placement& placement, const Pattern& pattern, const 
   return true;
 }
 
-/// What ranks_of() (src/mpi/rank_set.h) computes for ranks that are not the world's.
+/// What ranks_of() (src/mpi/communicators/rank_set.h) computes for ranks that are not the world's.
 void print_open(const placement::Placement& world, const Options& options) {
   std::vector<int> reversed(size_t(world.ranks()));
   for (size_t r = 0; r < reversed.size(); ++r) reversed[r] = world.ranks() - 1 - int(r);

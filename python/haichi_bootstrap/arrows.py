@@ -55,6 +55,20 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
 }
+# Folder -> its rooms, each of which may include from itself and from those before it; "" is what lies
+# in the folder itself.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "mpiio": ("regions", "agreement", "twophase", "storage", "ways"),
+    "mpi": (
+        *("compat", "types", "job", "communicators", "requests", "node", "log", "tuning"),
+        *("files", "access", "collectives", "topologies", "life"),
+    ),
+    "measure": ("", "case", "suite", "run"),
+    "gasfs": (
+        *("files", "plan", "arena", "client", "wire", "store", "server", "dispatcher", "fuse"),
+        "run",
+    ),
+}
 WITH_MPI = frozenset({"mpi", "preload", "measure", "recorder", "replay"})
 # No clock, no environment, no file, no thread. Unit tests may, and the part of placement that asks
 # a host about itself.
@@ -85,8 +99,12 @@ def violations(src: Path, files: Iterable[Path]) -> Iterator[str]:
         if folder not in ARROWS:
             yield f"{file}: '{folder}' is not in ARROWS of {Path(__file__).name}; add its line"
             continue
+        room = _room(file.relative_to(src).as_posix())
+        if room not in ROOMS.get(folder, (room,)):
+            yield f"{file}: '{room}' is not in ROOMS of {Path(__file__).name}; add it in its place"
+            continue
         for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
-            problem = _problem(folder, pure, line)
+            problem = _problem(folder, pure, line) or _against_rooms(folder, room, line)
             if problem:
                 yield f"{file}:{number}: {problem}"
 
@@ -118,3 +136,23 @@ def _problem(folder: str, pure: str, line: str) -> str | None:
         allowed = ", ".join(sorted(ARROWS[folder])) or "nothing"
         return f"{folder}/ may not include {header}; it may include from: {allowed}"
     return None
+
+
+def _room(name: str) -> str:
+    """The folder in a folder that a file lies in; empty if it lies in none."""
+    parts = name.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def _against_rooms(folder: str, room: str, line: str) -> str | None:
+    match = INCLUDE.match(line)
+    order = ROOMS.get(folder)
+    if not match or not order or not match[2].startswith(folder + "/"):
+        return None
+    target = _room(match[2])
+    if target in order[: order.index(room) + 1]:
+        return None
+    before = ", ".join(filter(None, order[: order.index(room)])) or "no other"
+    return (
+        f"{folder}/{room}/ may not include {match[2]}; of {folder}/ it may include from: {before}"
+    )

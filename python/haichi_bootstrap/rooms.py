@@ -1,4 +1,5 @@
-"""`./haichi check --rooms`: the folders of src/ as rooms, measured from the includes.
+"""`./haichi check --rooms`: the folders of src/ and those in them as rooms, measured from the
+includes.
 
 A module is a header with its source; an arrow goes from the module that includes to the one that is
 included. Modules that include each other, directly or around a corner, are a circle.
@@ -33,7 +34,8 @@ def rooms(src: Path) -> dict[str, Room]:
     here = {f.relative_to(src).as_posix() for f in files}
     for file in files:
         name = file.relative_to(src)
-        room = found.setdefault(name.parts[0], Room())
+        folder = name.parent.as_posix()
+        room = found.setdefault(folder, Room())
         text = file.read_text()
         if name.stem.endswith("_test"):
             room.tests += 1
@@ -47,13 +49,14 @@ def rooms(src: Path) -> dict[str, Room]:
             other = Path(target).with_suffix("").as_posix()
             if other != module:
                 arrows.setdefault(module, set()).add(other)
-            if Path(target).parts[0] != name.parts[0]:
-                room.uses.add(Path(target).parts[0])
+            used = Path(target).parent.as_posix()
+            if used != folder:
+                room.uses.add(used)
     for folder, room in found.items():
         for used in room.uses:
-            found[used].used_by.add(folder)
+            found.setdefault(used, Room()).used_by.add(folder)
     for circle in circles(arrows):
-        found[circle[0].split("/")[0]].circles.append(circle)
+        found[Path(circle[0]).parent.as_posix()].circles.append(circle)
     return dict(sorted(found.items()))
 
 
@@ -80,7 +83,7 @@ def _reached(start: str, arrows: Mapping[str, Iterable[str]]) -> set[str]:
 
 def table(src: Path) -> list[str]:
     """Lines to print: a row for each room, then the circles."""
-    form = "{:<12} {:>5} {:>6} {:>5}  {:<4} {:<4} {}"
+    form = "{:<18} {:>5} {:>6} {:>5}  {:<4} {:<4} {}"
     lines = [form.format("room", "files", "lines", "tests", "in", "out", "uses")]
     found = rooms(src)
     for name, room in found.items():

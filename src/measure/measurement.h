@@ -19,7 +19,7 @@ struct Body {
   std::function<void()> after = {};
 };
 
-class Case;  ///< measure/run/case.h: ranks, bytes and memory of the point that is measured
+class Case;  ///< measure/case/case.h: ranks, bytes and memory of the point that is measured
 
 /// Which ranks take part: two, one pair for each placement class that the job has, or all.
 enum class Who { pair, all };

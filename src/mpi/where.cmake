@@ -1,5 +1,5 @@
 # haichi-where-<flavour>: a plain MPI program that prints the placement of its job, one for each
-# MPI, started by `haichi where`. It shares discover.cpp and the table real() with the shims.
+# MPI, started by `haichi where`. It shares job/discover.cpp and the table real() with the shims.
 find_path(HAICHI_HWLOC_INCLUDE hwloc.h)
 # Debian keeps what its header includes in a folder for the processor's architecture.
 find_path(HAICHI_HWLOC_CONFIG_INCLUDE hwloc/autogen/config.h)
@@ -23,8 +23,8 @@ endif()
 find_package(CLI11 REQUIRED)
 foreach(flavour IN LISTS HAICHI_MPI_FLAVOURS)
   set(generated ${CMAKE_BINARY_DIR}/src/preload/${flavour}/generated)
-  add_library(haichi_discover_${flavour} STATIC discover.cpp library_version.cpp node_address.cpp
-              compat/handles.cpp compat/fjmpi.cpp
+  add_library(haichi_discover_${flavour} STATIC job/discover.cpp job/node_address.cpp
+              compat/library_version.cpp compat/handles.cpp compat/fjmpi.cpp
               ${CMAKE_SOURCE_DIR}/src/preload/library.cpp ${generated}/real.cpp)
   set_source_files_properties(${generated}/real.cpp PROPERTIES GENERATED TRUE)
   add_dependencies(haichi_discover_${flavour} haichi_generated_${flavour}_files)
@@ -34,11 +34,11 @@ foreach(flavour IN LISTS HAICHI_MPI_FLAVOURS)
                         haichi_generated_${flavour} haichi_placement
                         ${HAICHI_MPI_${flavour}_LIBRARY} ${CMAKE_DL_LIBS})
 
-  add_executable(haichi-where-${flavour} where.cpp)
+  add_executable(haichi-where-${flavour} job/where.cpp)
   target_link_libraries(haichi-where-${flavour} PRIVATE haichi_discover_${flavour} haichi_hardware
                         CLI11::CLI11)
   if(HAICHI_TESTS)  # started by tests/cli/test_where.py
-    add_executable(discover-test-${flavour} discover_test.cpp)
+    add_executable(discover-test-${flavour} job/discover_test.cpp)
     target_link_libraries(discover-test-${flavour} PRIVATE haichi_discover_${flavour})
   endif()
 endforeach()

@@ -4,8 +4,8 @@
 #include <deque>
 #include <memory>
 
-#include "mpiio/two_phase_plan.h"
-#include "mpiio/window_file.h"
+#include "mpiio/storage/window_file.h"
+#include "mpiio/twophase/two_phase_plan.h"
 #include "plan/schedule.h"
 
 namespace haichi::patterns {

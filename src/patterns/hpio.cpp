@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "mpiio/node_streams.h"
-#include "mpiio/options.h"
-#include "mpiio/two_phase.h"
-#include "mpiio/two_phase_schedule.h"
-#include "mpiio/way.h"
+#include "mpiio/twophase/node_streams.h"
+#include "mpiio/twophase/two_phase.h"
+#include "mpiio/twophase/two_phase_schedule.h"
+#include "mpiio/ways/options.h"
+#include "mpiio/ways/way.h"
 #include "patterns/file_steps.h"
 #include "patterns/pattern.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "mpiio/two_phase.h"
-#include "mpiio/window_file.h"
+#include "mpiio/storage/window_file.h"
+#include "mpiio/twophase/two_phase.h"
 #include "patterns/cycles_apart.h"
 #include "plan/aggregators.h"
 #include "plan/issue_order.h"

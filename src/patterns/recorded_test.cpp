@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 
-#include "mpiio/two_phase.h"
+#include "mpiio/twophase/two_phase.h"
 #include "patterns/pattern.h"
 #include "support/list_schedule.h"
 

@@ -2,8 +2,8 @@
 // has by the machine's costs, against the usual one.
 #include <gtest/gtest.h>
 
-#include "mpiio/two_phase.h"
-#include "mpiio/two_phase_schedule.h"
+#include "mpiio/twophase/two_phase.h"
+#include "mpiio/twophase/two_phase_schedule.h"
 #include "patterns/file_steps.h"
 #include "sim/simulator.h"
 #include "sim/summary.h"

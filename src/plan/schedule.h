@@ -1,9 +1,9 @@
 // The schedule: what one rank does for a collective operation, as an ordered list of steps.
 //
 // Everything haichi does for a program is first a schedule, a pure function of placement, machine
-// and request. Three executors read the same schedules: the real one (src/mpi/executor.h), the
-// checking one (tests/support/checking_executor.h) and the simulated one (src/sim/simulator.h). See
-// "Schedules" in docs/notes.md.
+// and request. Three executors read the same schedules: the real one (src/mpi/requests/executor.h),
+// the checking one (tests/support/checking_executor.h) and the simulated one (src/sim/simulator.h).
+// See "Schedules" in docs/notes.md.
 //
 // PURE: no MPI, no clock, no environment, no file.
 #pragma once

@@ -282,7 +282,7 @@ def hooks_header(functions: list[Function]) -> str:
         for f in functions
         if f.first
     )
-    turns = '\n#include "mpi/turn.h"\n' if any(f.turn for f in functions) else ""
+    turns = '\n#include "mpi/files/turn.h"\n' if any(f.turn for f in functions) else ""
     return f"""{BANNER}//
 // What haichi does in place of an MPI function; implemented in src/mpi. A hook gets the program's
 // arguments untouched and returns what the program shall see. It runs with the depth guard held:

@@ -13,7 +13,7 @@
 #define HAICHI_EXPORT __attribute__((visibility("default")))
 
 namespace haichi::mpi {
-bool active();  // of mpi/runtime.h, which needs an mpi.h
+bool active();  // of mpi/job/runtime.h, which needs an mpi.h
 }
 
 namespace haichi::preload {

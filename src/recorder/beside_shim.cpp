@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/rank_variables.h"
 #include "generated/build_mark.h"
-#include "mpi/library_version.h"
+#include "mpi/compat/library_version.h"
 
 namespace haichi::recorder {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "generated/real.h"
-#include "mpi/backoff.h"
 #include "mpi/compat/handles.h"
+#include "mpi/job/backoff.h"
 
 namespace haichi::recorder {
 namespace {

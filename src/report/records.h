@@ -42,9 +42,9 @@ struct CallRecord {
   std::shared_ptr<BehindTimes> behind;  ///< null if all was done in the call
 };
 
-/// What flattening keeps of the datatypes of one open file on one rank: patterns (mpiio/pattern.h).
-/// The largest of each so far. Bytes are those of memory, blocks the contiguous pieces that they
-/// stand for (INT64_MAX if there are more).
+/// What flattening keeps of the datatypes of one open file on one rank: patterns
+/// (mpiio/regions/pattern.h). The largest of each so far. Bytes are those of memory, blocks the
+/// contiguous pieces that they stand for (INT64_MAX if there are more).
 struct Flattening {
   int64_t view_blocks = 0, view_bytes = 0;      ///< one tile of the view; kept while it is set
   int64_t memory_blocks = 0, memory_bytes = 0;  ///< of the user's buffer; for the time of a call

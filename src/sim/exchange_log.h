@@ -1,5 +1,6 @@
-// When a simulated rank was exchanging for each round, as src/mpi/executor.cpp records it of a real
-// one: from the first step of the round to the wait for it, and each moment of one round only.
+// When a simulated rank was exchanging for each round, as src/mpi/requests/executor.cpp records it
+// of a real one: from the first step of the round to the wait for it, and each moment of one round
+// only.
 //
 // PURE.
 #pragma once

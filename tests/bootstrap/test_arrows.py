@@ -22,17 +22,29 @@ def found(src: Path, name: str, text: str) -> list[str]:
         ("base/x.h", '#include "plan/schedule.h"', "it may include from: nothing"),
         (
             "plan/x.cpp",
-            '#include "mpiio/access.h"',
+            '#include "mpiio/regions/access.h"',
             "it may include from: base, machine, placement",
         ),
         ("placement/x.cpp", '#  include "trace/recorder.h"', "it may include from: base"),
-        ("mpiio/x.cpp", "#include <mpi.h>", "only measure, mpi, preload, recorder, replay may"),
+        (
+            "mpiio/ways/x.cpp",
+            "#include <mpi.h>",
+            "only measure, mpi, preload, recorder, replay may",
+        ),
         ("plan/x.cpp", "#include <unistd.h>", "is pure"),
         ("plan/x.cpp", "#include <chrono>", "is pure"),
         ("plan/x.cpp", '#include "base/os.h"', "is pure"),
         ("plan/x.cpp", 'auto v = getenv("HOME");', "may not use getenv"),
         ("placement/formats.cpp", '#include "base/os.h"', "is pure"),
         ("nowhere/x.cpp", "", "add its line"),
+        ("mpi/x.cpp", "", "add it in its place"),
+        ("mpi/nowhere/x.cpp", "", "add it in its place"),
+        (
+            "mpi/job/x.cpp",
+            '#include "mpi/files/file_state.h"',
+            "of mpi/ it may include from: compat, types",
+        ),
+        ("mpi/compat/x.cpp", '#include "mpi/job/runtime.h"', "it may include from: no other"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, name: str, line: str, says: str) -> None:
@@ -43,11 +55,11 @@ def test_a_planted_violation_is_found(tmp_path: Path, name: str, line: str, says
 
 
 def test_a_module_that_says_that_it_is_pure_is_held_to_it(tmp_path: Path) -> None:
-    (tmp_path / "mpiio").mkdir()
-    (tmp_path / "mpiio" / "x.h").write_text("// Decides.\n//\n// PURE: no clock.\n")
-    (problem,) = found(tmp_path, "mpiio/x.cpp", '#include "base/clock.h"\n')
+    (tmp_path / "mpiio/ways").mkdir(parents=True)
+    (tmp_path / "mpiio/ways/x.h").write_text("// Decides.\n//\n// PURE: no clock.\n")
+    (problem,) = found(tmp_path, "mpiio/ways/x.cpp", '#include "base/clock.h"\n')
     assert "this module is pure by the words of its header" in problem
-    assert found(tmp_path, "mpiio/y.cpp", '#include "base/clock.h"\n') == []
+    assert found(tmp_path, "mpiio/ways/y.cpp", '#include "base/clock.h"\n') == []
 
 
 @pytest.mark.parametrize(
@@ -61,7 +73,9 @@ def test_a_module_that_says_that_it_is_pure_is_held_to_it(tmp_path: Path) -> Non
         ("plan/x_test.cpp", "#include <chrono>"),
         ("placement/host.cpp", '#include "base/os.h"'),
         ("placement/hwloc/x.cpp", "#include <hwloc.h>"),
-        ("mpi/x.cpp", "#include <mpi.h>"),
+        ("mpi/job/x.cpp", "#include <mpi.h>"),
+        ("mpi/files/x.cpp", '#include "mpi/job/runtime.h"'),
+        ("mpi/files/x.cpp", '#include "mpi/files/y.h"'),
         ("base/x.cpp", "#include <unistd.h>"),
     ],
 )

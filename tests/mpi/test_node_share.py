@@ -1,6 +1,6 @@
 """How much of a file one node handles: by the machine's profile at first, then by what accesses
 took. What is decided is tested in src/plan/node_share_test.cpp and
-src/mpiio/measured_costs_test.cpp."""
+src/mpiio/twophase/measured_costs_test.cpp."""
 
 from __future__ import annotations
 

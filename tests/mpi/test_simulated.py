@@ -14,7 +14,7 @@ import pytest
 from mpis import Mpi
 
 HERE = Path(__file__).parent
-TAG = 0  # of the messages of a collective access (src/mpi/two_phase_call.cpp)
+TAG = 0  # of the messages of a collective access (src/mpi/access/two_phase_call.cpp)
 CASES = 12
 STRIPE = 64 << 10
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/os.h"
-#include "mpiio/access.h"
+#include "mpiio/regions/access.h"
 #include "support/random_placement.h"
 
 namespace haichi::test {

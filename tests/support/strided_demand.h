@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "mpiio/cut.h"
-#include "mpiio/two_phase.h"
+#include "mpiio/twophase/cut.h"
+#include "mpiio/twophase/two_phase.h"
 
 namespace haichi::mpiio {
 

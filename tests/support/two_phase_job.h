@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpiio/collective_buffer.h"
-#include "mpiio/node_streams.h"
-#include "mpiio/two_phase.h"
+#include "mpiio/storage/collective_buffer.h"
+#include "mpiio/twophase/node_streams.h"
+#include "mpiio/twophase/two_phase.h"
 #include "support/checking_executor.h"
 #include "support/random_placement.h"
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "mpiio/two_phase.h"
+#include "mpiio/twophase/two_phase.h"
 
 namespace haichi::mpiio {
 

@@ -1,7 +1,8 @@
 """The profile that a prediction is made by: one that is named, or that of this machine.
 
-`haichi run` finds a machine's profile by src/mpi/machine_search.cpp and src/machine/match.cpp; the
-folders and the rules here are theirs, with the record's machine in the place of this one.
+`haichi run` finds a machine's profile by src/mpi/job/machine_search.cpp and
+src/machine/match.cpp; the folders and the rules here are theirs, with the record's machine in the
+place of this one.
 """
 
 from __future__ import annotations

@@ -15,14 +15,14 @@
 #include "base/os.h"
 #include "base/utc_text.h"
 #include "base/version.h"
+#include "measure/case/must.h"
+#include "measure/case/watch.h"
 #include "measure/health_record.h"
-#include "measure/run/must.h"
 #include "measure/run/quiet_wait.h"
 #include "measure/run/shift_rounds.h"
-#include "measure/run/watch.h"
 #include "measure/suite/computation.h"
 #include "measure/table.h"
-#include "mpi/library_version.h"
+#include "mpi/compat/library_version.h"
 
 namespace haichi::measure {
 namespace {

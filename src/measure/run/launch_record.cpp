@@ -20,8 +20,8 @@
 #include "base/version.h"
 #include "measure/file_system.h"
 #include "measure/records.h"
-#include "mpi/discover.h"
-#include "mpi/library_version.h"
+#include "mpi/compat/library_version.h"
+#include "mpi/job/discover.h"
 #include "placement/host.h"
 
 extern char** environ;

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "measure/run/must.h"
+#include "measure/case/must.h"
 
 namespace haichi::measure {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/clock.h"
-#include "measure/run/watch.h"
+#include "measure/case/watch.h"
 
 namespace haichi::measure {
 namespace {

@@ -1,7 +1,7 @@
 #include "measure/run/shift_rounds.h"
 
 #include "base/clock.h"
-#include "measure/run/must.h"
+#include "measure/case/must.h"
 
 namespace haichi::measure {
 namespace {

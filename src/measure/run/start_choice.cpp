@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "measure/run/common_clock.h"
-#include "measure/run/must.h"
+#include "measure/case/common_clock.h"
+#include "measure/case/must.h"
 
 namespace haichi::measure {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/clock.h"
+#include "measure/case/watch.h"
 #include "measure/run/sampler.h"
-#include "measure/run/watch.h"
 #include "measure/scratch.h"
 
 namespace haichi::measure {

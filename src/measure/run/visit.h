@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "measure/case/case.h"
+#include "measure/case/team.h"
 #include "measure/disturbance.h"
 #include "measure/points.h"
-#include "measure/run/case.h"
-#include "measure/run/team.h"
 
 namespace haichi::measure {
 

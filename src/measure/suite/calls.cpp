@@ -2,7 +2,7 @@
 // receives and one-sided operations.
 #include <ctype.h>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -3,7 +3,7 @@
 // takes, and in MPI 4 starting a persistent one and making it.
 #include <algorithm>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/rows.h"
 

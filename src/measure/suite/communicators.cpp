@@ -1,7 +1,7 @@
 // The life of communicators and groups: making them, what is asked of them, freeing them.
 #include <algorithm>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -1,6 +1,6 @@
 // Completing requests: what Wait, Test and their kin cost by themselves, on requests that a rank
 // has with itself.
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -1,7 +1,7 @@
 // Datatypes: the same bytes in other shapes, sent as they are, packed by hand, and packed alone.
 #include <algorithm>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

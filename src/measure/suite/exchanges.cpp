@@ -1,7 +1,7 @@
 // Shift and exchange, each written in every way that MPI offers (paper 001, 3.6 and Table 5): a
 // shift goes to the next rank of a ring, an exchange to all others, first to the one behind this
 // rank, so that no two ranks send to the same one at a time (Fig. 14 b).
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -1,7 +1,7 @@
 // Every data access of MPI-IO: explicit offsets, individual and shared pointers, blocking,
 // nonblocking and split, by one rank or all. Each rank has its part of the file at its rank times
 // the bytes, the same in every sample, so what is timed is the library and the page cache (hot).
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/scratch_file.h"
 

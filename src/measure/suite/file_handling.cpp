@@ -1,5 +1,5 @@
 // What is done with files besides reading and writing: open, close, views, pointers, sizes, sync.
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/scratch_file.h"
 

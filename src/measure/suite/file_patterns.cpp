@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/scratch_file.h"
 

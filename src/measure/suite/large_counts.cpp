@@ -1,7 +1,7 @@
 // The calls with large counts of MPI 4, beside those with an int; of 2 GiB and more with --size.
 #include <algorithm>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/scratch_file.h"
 

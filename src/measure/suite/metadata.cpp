@@ -1,6 +1,6 @@
 // What file systems call metadata, through MPI-IO: many small files by each rank at once, as mdtest
 // has them, and one file that every rank opens by itself.
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/scratch_file.h"
 

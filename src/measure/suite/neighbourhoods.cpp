@@ -1,5 +1,5 @@
 // Collectives among neighbours: each rank with the one before and the one behind it in a ring.
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/rows.h"
 

@@ -2,7 +2,7 @@
 // operations, memory, sessions.
 #include <string.h>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

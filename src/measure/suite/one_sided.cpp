@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
-#include "mpi/discover.h"
+#include "mpi/job/discover.h"
 #include "plan/issue_order.h"
 
 namespace haichi::measure {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/computation.h"
 #include "measure/suite/groups.h"
 #include "measure/suite/scratch_file.h"

@@ -4,7 +4,7 @@
 // barrier, whose own end would be in them.
 #include <algorithm>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

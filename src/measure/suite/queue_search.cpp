@@ -5,7 +5,7 @@
 // for each sender does not look at them, and one with a list for all does.
 #include <string>
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -2,7 +2,7 @@
 // them.
 #pragma once
 
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 
 namespace haichi::measure {
 

@@ -1,6 +1,6 @@
 // The synchronisation of windows alone, without any operation in it: a fence with each of its
 // assertions (paper 001, 3.4), the four calls of generalised active target, locks and flushes.
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -1,5 +1,5 @@
 // The life of windows: making one of each kind and freeing it, apart.
-#include "measure/run/case.h"
+#include "measure/case/case.h"
 #include "measure/suite/groups.h"
 
 namespace haichi::measure {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "mpi/library_version.h"
+#include "mpi/compat/library_version.h"
 
 namespace haichi::mpi {
 namespace {

@@ -1,7 +1,7 @@
 // What the MPI library's own file accesses do, as far as haichi has to know.
 #pragma once
 
-#include "mpiio/way.h"
+#include "mpiio/ways/way.h"
 
 namespace haichi::mpi {
 

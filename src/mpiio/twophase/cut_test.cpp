@@ -1,0 +1,118 @@
+#include "mpiio/twophase/cut.h"
+
+#include <gtest/gtest.h>
+
+#include "mpiio/regions/spread.h"
+#include "mpiio/twophase/two_phase.h"
+#include "support/random_placement.h"
+#include "support/strided_demand.h"
+
+namespace haichi::mpiio {
+namespace {
+
+/// As the ranks add it up (src/mpi/access/access_summary.cpp).
+Demand sum_of(const std::vector<Access>& accesses, Direction direction) {
+  Demand sum{.hull = {INT64_MAX, 0}, .all_open = true};
+  for (const Access& access : accesses) {
+    if (access.empty()) continue;
+    const plan::Extent hull = access.hull();
+    const Spread spread = spread_of(access, hole_of(direction));
+    sum.hull = {std::min(sum.hull.begin, hull.begin), std::max(sum.hull.end, hull.end)};
+    sum.spans += hull.size();
+    sum.bytes += access.end() - access.begin();
+    sum.blocks += access.blocks();
+    sum.parts += spread.parts;
+    sum.occupied += spread.bytes;
+    ++sum.ranks;
+  }
+  return sum;
+}
+
+TwoPhasePlan plan(const placement::Placement& placement, const TwoPhaseOptions& options,
+                  Direction direction, const std::vector<Access>& accesses) {
+  std::vector<RankDemand> demands;
+  for (const Access& each : accesses) demands.push_back(demand_of(each));
+  return plan_two_phase(placement, options, direction, demands);
+}
+
+/// Some ranks have pieces with random gaps between them, others nothing.
+std::vector<Access> random_accesses(test::Random& random, int ranks, int64_t most_gap) {
+  std::vector<Access> accesses;
+  for (int r = 0; r < ranks; ++r) {
+    PatternBuilder builder;
+    int64_t at = random.between(0, most_gap), bytes = 0;
+    for (int64_t pieces = random.below(4) ? random.between(1, 300) : 0; pieces > 0; --pieces) {
+      const int64_t size = random.between(8, 64 << 10);
+      builder.add(at, size);
+      bytes += size;
+      at += size + random.between(0, most_gap);
+    }
+    accesses.emplace_back(View{0, builder.build(), at}, 0, bytes);
+  }
+  return accesses;
+}
+
+TEST(Cut, OfTheSumsHasTheCyclesOfThePlan) {
+  int in_parts = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    test::Random random(seed);
+    const auto placement = test::random_placement(random, int(random.between(2, 16)));
+    TwoPhaseOptions options;
+    options.keep_local = false;  // even domains
+    options.buffer = random.between(64 << 10, 16 << 20);
+    const Direction direction = random.below(2) ? Direction::write : Direction::read;
+    const auto accesses =
+        random_accesses(random, placement.ranks(), int64_t{1} << random.between(4, 30));
+    const TwoPhasePlan planned = plan(placement, options, direction, accesses);
+    const Demand sum = sum_of(accesses, direction);
+    const Cut cut = cut_of(placement, options, aggregators_of(placement, options), sum);
+    const double cycles = double(planned.domains.cycles());
+    in_parts += cut.in_parts;
+    // A part is not cut any more if half of it is somebody's.
+    if (cut.in_parts && 2 * cut.bytes > most_in_parts(sum.hull.size())) continue;
+    // Where there are no more cycles than are worth it, smaller holes are not looked for.
+    if (cycles > kOverlappingCycles)
+      EXPECT_NEAR(double(cut.cycles), cycles, 0.2 * cycles + 1) << seed;
+    else
+      EXPECT_LE(cut.cycles, kOverlappingCycles + 1) << seed;
+  }
+  EXPECT_GT(in_parts, 60);
+  EXPECT_LT(in_parts, 290);
+}
+
+TEST(Cut, OfRanksThatHaveTheSamePlacesCountsThemOnce) {
+  for (const int nodes : {1, 4}) {
+    const auto placement = placement::block(nodes, 8 / nodes);
+    std::vector<Access> accesses;
+    for (int r = 0; r < 8; ++r)
+      accesses.emplace_back(View{r * 64, Pattern::block(64), 1 << 20}, 0, 64 * 10'000);
+    const Cut cut =
+        cut_of(placement, {}, aggregators_of(placement, {}), sum_of(accesses, Direction::write));
+    EXPECT_TRUE(cut.in_parts);
+    EXPECT_NEAR(double(cut.parts), 10'000, 200);
+    EXPECT_EQ(cut.bytes, 8 * 64 * 10'000);
+    EXPECT_EQ(cut.cycles, plan(placement, {}, Direction::write, accesses).domains.cycles());
+  }
+}
+
+TEST(Cut, OfWhatIsDenseIsTheRange) {
+  const auto placement = placement::block(1, 4);
+  const Demand dense = demand(4, 10'000, 3744, 16'000, 4000);
+  const Cut cut = cut_of(placement, {}, aggregators_of(placement, {}), dense);
+  EXPECT_FALSE(cut.in_parts);
+  EXPECT_EQ(cut.bytes, dense.hull.size());
+  EXPECT_EQ(cut.cycles,
+            cut_of_range(placement, {}, aggregators_of(placement, {}), dense.hull).cycles);
+}
+
+TEST(Cut, TooManyPartsAreNotLookedFor) {
+  const auto placement = placement::block(1, 4);
+  const Demand many = demand(4, kMostParts, 64, 1 << 20, 64 << 10);
+  EXPECT_FALSE(cut_of(placement, {}, aggregators_of(placement, {}), many).in_parts);
+  EXPECT_TRUE(
+      cut_of(placement, {}, aggregators_of(placement, {}), demand(4, 1000, 64, 1 << 20, 64 << 10))
+          .in_parts);
+}
+
+}  // namespace
+}  // namespace haichi::mpiio
