@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "mpiio/twophase/cut.h"
 #include "mpiio/twophase/node_streams.h"
 #include "mpiio/twophase/two_phase.h"
 #include "mpiio/twophase/two_phase_schedule.h"
@@ -95,7 +96,10 @@ mpiio::TwoPhaseOptions options_of(const Case& of) {
 }
 
 mpiio::Demand demand_of(const std::vector<Access>& accesses, const Parameters& p) {
-  mpiio::Demand demand{.hull = {INT64_MAX, 0}, .ranks = int(accesses.size()), .all_open = true};
+  mpiio::Demand demand{.hull = {INT64_MAX, 0},
+                       .hole = mpiio::hole_of(p.access),
+                       .ranks = int(accesses.size()),
+                       .all_open = true};
   for (const Access& access : accesses) {
     const plan::Extent hull = access.hull();
     demand.hull.begin = std::min(demand.hull.begin, hull.begin);

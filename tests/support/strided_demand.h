@@ -18,6 +18,7 @@ inline Demand demand(int ranks, int64_t pieces, int64_t piece, int64_t stride, i
           .bytes = ranks * pieces * piece,
           .most = pieces * piece,
           .blocks = ranks * pieces,
+          .hole = hole,
           .parts = ranks * (stride - piece < hole ? 1 : pieces),
           .occupied = ranks * (stride - piece < hole ? span : pieces * piece),
           .ranks = ranks,

@@ -95,6 +95,7 @@ Result<AccessSummary> summarize(FileState& state, const Request& request,
   summary.demand.bytes = all[bytes];
   summary.demand.most = -all[minus_most];
   summary.demand.blocks = all[blocks];
+  summary.demand.hole = mpiio::hole_of(direction);
   summary.demand.parts = all[parts];
   summary.demand.occupied = all[occupied];
   summary.demand.ranks = int(std::min<int64_t>(all[ranks], INT32_MAX));

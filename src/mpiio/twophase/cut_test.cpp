@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "mpiio/regions/spread.h"
 #include "mpiio/twophase/two_phase.h"
 #include "support/random_placement.h"
@@ -12,7 +14,7 @@ namespace {
 
 /// As the ranks add it up (src/mpi/access/access_summary.cpp).
 Demand sum_of(const std::vector<Access>& accesses, Direction direction) {
-  Demand sum{.hull = {INT64_MAX, 0}, .all_open = true};
+  Demand sum{.hull = {INT64_MAX, 0}, .hole = hole_of(direction), .all_open = true};
   for (const Access& access : accesses) {
     if (access.empty()) continue;
     const plan::Extent hull = access.hull();
@@ -93,6 +95,50 @@ TEST(Cut, OfRanksThatHaveTheSamePlacesCountsThemOnce) {
     EXPECT_EQ(cut.bytes, 8 * 64 * 10'000);
     EXPECT_EQ(cut.cycles, plan(placement, {}, Direction::write, accesses).domains.cycles());
   }
+}
+
+/// Parts between holes of `hole` or more, and their bytes, of all ranks together.
+Spread spread_together(const std::vector<Access>& accesses, int64_t hole) {
+  std::vector<plan::Extent> pieces;
+  for (const Access& access : accesses)
+    access.for_each_block(access.begin(), access.end(),
+                          [&](int64_t at, int64_t size) { pieces.push_back({at, at + size}); });
+  std::ranges::sort(pieces, {}, &plan::Extent::begin);
+  Spread spread;
+  int64_t end = INT64_MIN / 2;
+  for (const plan::Extent& piece : pieces) {
+    const bool new_part = piece.begin - end >= hole;
+    spread.parts += new_part;
+    spread.bytes += std::max<int64_t>(0, piece.end - (new_part ? piece.begin : end));
+    end = std::max(end, piece.end);
+  }
+  return spread;
+}
+
+// Each rank has large holes that the others' pieces lie in.
+TEST(Cut, OfRanksThatLieBetweenEachOtherLooksAtAllOfThem) {
+  int dense = 0, sparse = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    test::Random random(seed);
+    const auto placement = test::random_placement(random, int(random.between(4, 16)));
+    const Direction direction = random.below(2) ? Direction::write : Direction::read;
+    const int64_t stride = hole_of(direction) * random.between(2, random.below(2) ? 5 : 60);
+    std::vector<Access> accesses;
+    for (int r = 0; r < placement.ranks(); ++r)
+      accesses.emplace_back(View{random.below(stride), Pattern::block(256), stride}, 0, 256 * 200);
+    const Spread all = spread_together(accesses, hole_of(direction));
+    const Demand sum = sum_of(accesses, direction);
+    const Cut cut = cut_of(placement, {}, aggregators_of(placement, {}), sum);
+    const double share = double(all.bytes) / double(sum.hull.size());
+    dense += share > 0.6;
+    sparse += share < 0.1;
+    if (share > 0.6) EXPECT_FALSE(cut.in_parts) << seed << ": " << share;
+    if (share < 0.1 &&
+        cut_of_range(placement, {}, aggregators_of(placement, {}), sum.hull).cycles > 1)
+      EXPECT_TRUE(cut.in_parts) << seed << ": " << share;
+  }
+  EXPECT_GT(dense, 20);
+  EXPECT_GT(sparse, 50);
 }
 
 TEST(Cut, OfWhatIsDenseIsTheRange) {

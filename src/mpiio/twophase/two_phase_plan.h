@@ -66,24 +66,33 @@ struct Demand {
   int64_t bytes = 0;   ///< of all ranks
   int64_t most = 0;    ///< of one rank
   int64_t blocks = 0;  ///< contiguous pieces of the file
-  /// Parts of the ranks' own bytes between holes of hole_of() (mpiio/twophase/cut.h) or more, and
-  /// the bytes of the file in them, which sieving would read: added up; 0: not known.
-  int64_t parts = 0, occupied = 0;
+  /// A hole of this size or more ends a part: hole_of() (mpiio/twophase/cut.h). Parts of the ranks'
+  /// own bytes between such holes, and the bytes of the file in them, which sieving would read:
+  /// added up; 0: not known.
+  int64_t hole = 0, parts = 0, occupied = 0;
   int ranks = 0;          ///< that have bytes
   bool all_open = false;  ///< every rank with bytes can access the file itself
   /// The ranks' parts lie beside each other, as far as their hulls tell.
   bool apart() const { return spans <= hull.size(); }
-  /// The ranks' parts lie in the same places, as far as their hulls tell: these begin and end
-  /// together, nearly.
-  bool alike() const {
-    return ranks > 1 &&
-           double(ranks) * double(hull.size()) - double(spans) <= 2.0 * ranks * double(kNearly);
+  /// How far the ranks' hulls are from beginning and ending together, in the mean.
+  int64_t offset() const { return hull.size() - spans / std::max(1, ranks); }
+  /// The ranks' parts lie in the same places, with no holes among them that end a part, as far as
+  /// their hulls tell.
+  bool alike() const { return ranks > 1 && offset() <= std::min(2 * kNearly, (ranks - 1) * hole); }
+  /// The ranks' parts lie between each other's, so close that no hole is left in the mean.
+  bool interlocked() const {
+    return !alike() && parts > 1 && spans / 2 >= hull.size() &&
+           (hull.size() - occupied) / (parts - 1) < hole;
   }
   /// Parts and bytes of the file in them, of all ranks together: about.
-  int64_t parts_together() const { return alike() ? (parts + ranks - 1) / ranks : parts; }
+  int64_t parts_together() const {
+    return interlocked() ? 1 : alike() ? (parts + ranks - 1) / ranks : parts;
+  }
   int64_t occupied_together() const {
-    const int64_t least = alike() ? occupied / ranks : occupied;
-    return std::min(hull.size(), std::max(bytes, least));
+    if (interlocked()) return hull.size();
+    const double least =
+        alike() ? (double(occupied) + double(parts) * double(offset())) / ranks : double(occupied);
+    return least >= double(hull.size()) ? hull.size() : std::max(bytes, int64_t(least));
   }
 
  private:
