@@ -110,6 +110,7 @@ int64_t sieved_bytes(const Access& access) { return spread_of(access, kReadThrou
 bool worth_filling(const Access& access) {
   if (access.empty()) return false;
   const int64_t bytes = access.end() - access.begin();
+  if (!wants_rmw(access.blocks(), bytes, bytes, Holes::automatic)) return false;  // without holes
   // Of the bytes between the first and the last, those of large holes are not touched.
   const int64_t span = std::min(sieved_bytes(access), access.hull().size());
   return wants_rmw(access.blocks(), span, bytes, Holes::automatic);
