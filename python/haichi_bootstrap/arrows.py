@@ -55,8 +55,8 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
 }
-# Folder -> its rooms, each of which may include from itself and from those before it; "" is what lies
-# in the folder itself.
+# Folder -> its rooms, each of which may include from itself and from those before it; "" is what
+# lies in the folder itself.
 ROOMS: dict[str, tuple[str, ...]] = {
     "mpiio": ("regions", "agreement", "twophase", "storage", "ways"),
     "mpi": (
