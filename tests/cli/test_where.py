@@ -35,7 +35,7 @@ def program(mpi: Mpi, name: str = "haichi-where") -> Path:
 
 def where(mpi: Mpi, ranks: int, *options: str | Path, **env: str):
     """Runs haichi-where with HAICHI_* variables; returns what mpiexec ended with."""
-    return mpi.run(ranks, [program(mpi), *options], env=env or None)
+    return mpi.run(ranks, [program(mpi), *options], mpi.stock(**env))
 
 
 def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -158,7 +158,7 @@ def test_what_was_written_can_be_read_back(stock: Mpi, tmp_path: Path) -> None:
 def test_a_file_that_one_rank_names_is_for_all(stock: Mpi, wrap) -> None:
     file = EXAMPLES / "two-nodes.json"
     only = wrap(f'[ "$rank" = 2 ] && export HAICHI_PLACEMENT={file}; exec "$@"')
-    done = stock.run(4, [only, program(stock), "--taskmap"], check=True)
+    done = stock.run(4, [only, program(stock), "--taskmap"], stock.stock(), check=True)
     assert done.stdout == '{"version":1,"map":[[0,2,1,2]]}\n'
 
 
@@ -233,7 +233,7 @@ def test_the_mpi_agrees_on_one_host(mpi: Mpi) -> None:
 
 
 def test_host_names_make_nodes(mpi: Mpi, two_hosts: Path) -> None:
-    done = mpi.run(4, [two_hosts, program(mpi), "--json", "--check"])
+    done = mpi.run(4, [two_hosts, program(mpi), "--json", "--check"], mpi.stock())
     assert json.loads(done.stdout)["nodes"] == [
         {"name": "n0", "ranks": "0-1"},
         {"name": "n1", "ranks": "2-3"},
@@ -262,13 +262,13 @@ def test_a_host_by_two_names_is_one_node(tmp_path: Path) -> None:
 
 
 def test_communicators_derive_their_placement(mpi: Mpi) -> None:
-    done = mpi.run(4, [program(mpi, "discover-test")])
+    done = mpi.run(4, [program(mpi, "discover-test")], mpi.stock())
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == "ok", done.stdout
 
 
 def test_communicators_derive_their_placement_on_two_hosts(mpi: Mpi, two_hosts: Path) -> None:
-    done = mpi.run(4, [two_hosts, program(mpi, "discover-test")])
+    done = mpi.run(4, [two_hosts, program(mpi, "discover-test")], mpi.stock())
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == "ok", done.stdout
 
@@ -276,7 +276,7 @@ def test_communicators_derive_their_placement_on_two_hosts(mpi: Mpi, two_hosts: 
 def test_spawned_ranks_are_asked(mpi: Mpi) -> None:
     if mpi.abi == "mpich":  # with one message or another
         pytest.skip("built with Debian's MPICH 4.0.2, where MPI_Comm_spawn fails in any program")
-    done = mpi.run(2, [program(mpi, "discover-test"), "spawn"])
+    done = mpi.run(2, [program(mpi, "discover-test"), "spawn"], mpi.stock())
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "ok\n"
 

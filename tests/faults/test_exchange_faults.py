@@ -33,7 +33,7 @@ def test_a_rank_that_never_comes_ends_the_job_as_without_haichi(
     environment = mpi.preload(
         HAICHI_COLLECTIVES_AFTER="1", HAICHI_PLACEMENT=two_nodes, HAICHI_COLLECTIVES_ROUNDS="2"
     )
-    stock = mpi.run(4, [program, str(calls)], timeout=50)
+    stock = mpi.run(4, [program, str(calls)], mpi.stock(), timeout=50)
     done = mpi.run(4, [program, str(calls)], environment, timeout=50)
     if mpis.sanitizers() and min(stock.returncode, done.returncode) < 0:
         pytest.skip("the MPI's own launcher ends by a signal where sanitizers are loaded into it")

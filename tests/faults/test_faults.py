@@ -358,7 +358,7 @@ def test_interrupted_and_short_transfers_lose_nothing(
 
 def test_directory_that_is_not_there(mpi: mpis.Mpi, tmp_path: Path) -> None:
     path = str(tmp_path / "nowhere" / "x")
-    stock = mpi.run(RANKS, [mpi.compile(HERE / "probe.c"), path])
+    stock = mpi.run(RANKS, [mpi.compile(HERE / "probe.c"), path], mpi.stock())
     probe = Probe(mpi, path)
     expected = {m.group(3) for m in CALL.finditer(stock.stdout)}
     assert probe.classes("open") == expected
@@ -375,7 +375,7 @@ def test_directory_that_is_not_writable(mpi: mpis.Mpi, tmp_path: Path) -> None:
     mpis.run_bounded(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", place], check=True)
     try:
         path = str(place / "x")
-        stock = mpi.run(RANKS, [mpi.compile(HERE / "probe.c"), path])
+        stock = mpi.run(RANKS, [mpi.compile(HERE / "probe.c"), path], mpi.stock())
         probe = Probe(mpi, path)
         assert not list(place.iterdir())
     finally:

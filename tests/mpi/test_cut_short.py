@@ -175,7 +175,7 @@ def test_it_is_there_while_the_job_runs(mpi: Mpi, program: Path, tmp_path: Path)
 def test_mpi_abort_is_told_with_its_code(mpi: Mpi, program: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     arguments = [program, tmp_path, str(CALLS), "abort"]
-    plain = mpi.run(RANKS, arguments, timeout=PATIENCE_S)
+    plain = mpi.run(RANKS, arguments, mpi.stock(), timeout=PATIENCE_S)
     for each in tmp_path.glob("reached-*"):
         each.unlink()
     environment = mpi.preload(HAICHI_REPORT=str(path), HAICHI_IO_LIBRARY="off")

@@ -81,7 +81,7 @@ def test_fftw(mpi: Mpi, tmp_path: Path, how: str) -> None:
         pytest.skip("no FFTW with MPI: apt-get install libfftw3-dev libfftw3-mpi-dev")
     flags = ["-Wl,--no-as-needed", "-lfftw3_mpi", "-lfftw3", "-lm"]
     program = mpi.compile(HERE.parents[1] / "bench" / "patterns" / "fourier.c", *flags)
-    stock = mpi.run(RANKS, [program, "16", "20"], check=True).stdout
+    stock = mpi.run(RANKS, [program, "16", "20"], mpi.stock(), check=True).stdout
     assert stock.endswith("error small\n")
     env = under_haichi(mpi, tmp_path, HAICHI_COLLECTIVES_ALGORITHM=how)
     assert mpi.run(RANKS, [program, "16", "20"], env, check=True).stdout == stock
