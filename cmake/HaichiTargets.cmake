@@ -49,11 +49,25 @@ endfunction()
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cpp
              PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 
-# haichi_library(NAME [IN folder] [DEPENDS folder...] [LIBS library...]): static library haichi_NAME
-# from src/NAME/*.cpp (or of `folder` there) without *_test.cpp, and the test program NAME_test from
-# its *_test.cpp.
+# haichi_unit_tests(NAME [SLOW pattern...]): tells CTest the tests of the program NAME_test. Those
+# that a pattern of GoogleTest fits get the label "slow".
+function(haichi_unit_tests name)
+  cmake_parse_arguments(ARG "" "" "SLOW" ${ARGN})
+  if(ARG_SLOW)
+    list(JOIN ARG_SLOW ":" slow)
+    set(quick TEST_FILTER "-${slow}")
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" TEST_FILTER "${slow}"
+                         TEST_LIST ${name}_slow PROPERTIES LABELS slow DISCOVERY_TIMEOUT 60)
+  endif()
+  gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" ${quick} PROPERTIES LABELS unit
+                       DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# haichi_library(NAME [IN folder] [DEPENDS folder...] [LIBS library...] [SLOW pattern...]): static
+# library haichi_NAME from src/NAME/*.cpp (or of `folder` there) without *_test.cpp, and the test
+# program NAME_test from its *_test.cpp, of which a pattern names those that --quick leaves out.
 function(haichi_library name)
-  cmake_parse_arguments(ARG "" "IN" "DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "IN" "DEPENDS;LIBS;SLOW" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   if(ARG_IN)
     set(dir ${CMAKE_SOURCE_DIR}/src/${ARG_IN})
@@ -78,7 +92,6 @@ function(haichi_library name)
     haichi_precompiled(${name}_test base_test <gmock/gmock.h> <gtest/gtest.h>)
     target_link_libraries(${name}_test PRIVATE haichi_${name} haichi_test_support GTest::gmock
                           GTest::gtest_main)
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" PROPERTIES LABELS unit
-                         DISCOVERY_TIMEOUT 60)
+    haichi_unit_tests(${name} SLOW ${ARG_SLOW})
   endif()
 endfunction()
