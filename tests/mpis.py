@@ -278,6 +278,14 @@ def slow_but(quick: Collection[object], values: Iterable[object]) -> list[object
     ]
 
 
+def slow_after(count: int, cases: Iterable[tuple[object, ...]]) -> list[object]:
+    """Cases of a test with several parameters, with the mark "slow" behind the first `count`."""
+    return [
+        pytest.param(*case, marks=[] if at < count else pytest.mark.slow)
+        for at, case in enumerate(cases)
+    ]
+
+
 def mpis(abi: str | None = None) -> list[Mpi]:
     """Those that can be used, of one ABI or of all."""
     return [mpi for mpi in _all_mpis() if not mpi.missing and abi in (None, mpi.abi)]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mpis
 import pytest
 from haichi_bootstrap import checking, command_line, environments, fresh, paths, shell
 
@@ -97,7 +98,9 @@ def test_help_needs_nothing(clone: Path) -> None:
     assert "./haichi COMMAND" in done.stdout
 
 
-@pytest.mark.parametrize("command", [*command_line.FORWARDED, "build", "test"])
+@pytest.mark.parametrize(
+    "command", mpis.slow_but(["lab", "test"], [*command_line.FORWARDED, "build", "test"])
+)
 def test_help_of_a_command_installs_nothing(whole_clone: Path, command: str) -> None:
     before = sorted(whole_clone.iterdir())
     done = haichi(command, "--help", root=whole_clone)

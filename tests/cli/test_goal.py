@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import mpis
 import pytest
 from haichi.record.read import read
 from mpis import HAICHI, haichi_command
@@ -78,15 +79,18 @@ def test_goal_of_others_becomes_a_record(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["export", "--to", "goal", "{whole}"], "--to goal takes one record, and --out"),
-        (["export", "--to", "goal", "{no}", "--out", "{out}"], "no: No such file or directory"),
-        (
-            ["export", "--to", "goal", "{bare}", "--out", "{out}"],
-            "no sequences of calls; haichi run",
-        ),
-        (["import", "{broken}", "--out", "{out}"], "broken: line 3: an operation is 'calc N'"),
-    ],
+    mpis.slow_after(
+        2,
+        [
+            (["export", "--to", "goal", "{whole}"], "--to goal takes one record, and --out"),
+            (["export", "--to", "goal", "{no}", "--out", "{out}"], "no: No such file or directory"),
+            (
+                ["export", "--to", "goal", "{bare}", "--out", "{out}"],
+                "no sequences of calls; haichi run",
+            ),
+            (["import", "{broken}", "--out", "{out}"], "broken: line 3: an operation is 'calc N'"),
+        ],
+    ),
 )
 def test_one_line_says_what_is_wrong(tmp_path: Path, words: list[str], said: str) -> None:
     names = {name: tmp_path / name for name in ("whole", "bare", "no", "broken", "out")}

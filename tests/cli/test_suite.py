@@ -13,7 +13,7 @@ from haichi.samples.read import SamplesFile, read
 BUDGET = 0.3
 
 
-@pytest.fixture(params=["openmpi", "mpich"])
+@pytest.fixture(params=mpis.slow_but(["mpich"], ["openmpi", "mpich"]))
 def which(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> mpi.Mpi:
     monkeypatch.setenv("HAICHI_BUILD", str(mpis.BUILD))
     try:

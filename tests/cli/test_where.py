@@ -146,6 +146,7 @@ def test_an_overridden_table_tells_the_real_host(stock: Mpi) -> None:
     assert lines[4].split()[-1] == this_name()
 
 
+@pytest.mark.slow
 def test_what_was_written_can_be_read_back(stock: Mpi, tmp_path: Path) -> None:
     first = EXAMPLES / "unequal.json"
     for option in ("--json", "--taskmap", "--pmi"):

@@ -75,6 +75,7 @@ def lose_a_server(system: Whole, seed: int) -> None:
         reads_back(folder, closed, other)
 
 
+@pytest.mark.slow
 def test_with_copies_the_loss_of_a_server_costs_time(doubled: Whole) -> None:
     for seed in range(2):
         lose_a_server(doubled, seed)

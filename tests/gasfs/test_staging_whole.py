@@ -90,6 +90,7 @@ def test_a_file_goes_into_a_folder_that_is_there(system: Whole, tmp_path: Path) 
     assert (system.mount / "folder/one").read_bytes() == b"1"
 
 
+@pytest.mark.slow
 def test_killed_at_any_time_it_goes_on(system: Whole, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()

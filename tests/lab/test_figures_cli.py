@@ -63,12 +63,15 @@ def test_a_measurement_of_stock_under_the_name_of_haichi_is_not_valid(tmp_path: 
 
 @pytest.mark.parametrize(
     ("words", "text"),
-    [
-        (["one-node", "--only", "random"], "--only random: use one of segments, hpio, cells"),
-        (["one-node", "--mpi", "lam"], "unknown MPI lam"),
-        (["network", "--mapping", "XX"], "--mapping XX: use one of BK, RR"),
-        (["network", "--nodes", "3"], "--nodes 3: use one of 4, 8"),
-    ],
+    mpis.slow_after(
+        1,
+        [
+            (["one-node", "--only", "random"], "--only random: use one of segments, hpio, cells"),
+            (["one-node", "--mpi", "lam"], "unknown MPI lam"),
+            (["network", "--mapping", "XX"], "--mapping XX: use one of BK, RR"),
+            (["network", "--nodes", "3"], "--nodes 3: use one of 4, 8"),
+        ],
+    ),
 )
 def test_what_is_not_known_is_refused_in_one_line(words: list[str], text: str) -> None:
     done = figures(*words)

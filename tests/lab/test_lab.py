@@ -133,13 +133,16 @@ def test_links_are_held_to_their_rate_and_drop_nothing(two_nodes: Lab) -> None:
 @pytest.mark.parametrize("name", mpis.slow_but(["mpich5"], ["openmpi", "mpich5"]))
 @pytest.mark.parametrize(
     ("mapping", "per_node", "seen"),
-    [
-        ("BK", [2], ["node0 2", "node0 2", "node1 2", "node1 2"]),
-        ("RR", [2], ["node0 2", "node1 2", "node0 2", "node1 2"]),
-        ("BK", [1, 3], ["node0 1", "node1 3", "node1 3", "node1 3"]),
-        ("RR", [1, 3], ["node0 1", "node1 3", "node1 3", "node1 3"]),
-        ("RR", [3, 1], ["node0 3", "node1 1", "node0 3", "node0 3"]),
-    ],
+    mpis.slow_after(
+        2,
+        [
+            ("BK", [2], ["node0 2", "node0 2", "node1 2", "node1 2"]),
+            ("RR", [2], ["node0 2", "node1 2", "node0 2", "node1 2"]),
+            ("BK", [1, 3], ["node0 1", "node1 3", "node1 3", "node1 3"]),
+            ("RR", [1, 3], ["node0 1", "node1 3", "node1 3", "node1 3"]),
+            ("RR", [3, 1], ["node0 3", "node1 1", "node0 3", "node0 3"]),
+        ],
+    ),
 )
 def test_two_hosts_are_seen(
     two_nodes: Lab, name: str, mapping: str, per_node: list[int], seen: list[str]
@@ -244,14 +247,17 @@ def test_command_line_end_to_end() -> None:
 @NEEDS_ROOT
 @pytest.mark.parametrize(
     ("words", "text"),
-    [
-        (["up", "2", "fast"], "rate fast: use a number and kbit, mbit or gbit"),
-        (["up", "0"], "0 nodes: use 1 to 64"),
-        (["up", "2", "--name", "../x"], "--name ../x: use letters"),
-        (["down", "--name", "nobody"], "no lab nobody is up: haichi lab up 4 100mbit"),
-        (["run", "--name", "nobody", "mpich9", "2", "true"], "no lab nobody is up"),
-        (["run", "--ppn", "1,x", "openmpi", "2", "true"], "--ppn 1,x: use a number"),
-    ],
+    mpis.slow_after(
+        2,
+        [
+            (["up", "2", "fast"], "rate fast: use a number and kbit, mbit or gbit"),
+            (["up", "0"], "0 nodes: use 1 to 64"),
+            (["up", "2", "--name", "../x"], "--name ../x: use letters"),
+            (["down", "--name", "nobody"], "no lab nobody is up: haichi lab up 4 100mbit"),
+            (["run", "--name", "nobody", "mpich9", "2", "true"], "no lab nobody is up"),
+            (["run", "--ppn", "1,x", "openmpi", "2", "true"], "--ppn 1,x: use a number"),
+        ],
+    ),
 )
 def test_bad_input_gets_one_line(words: list[str], text: str) -> None:
     done = mpis.haichi_command("lab", *words)

@@ -54,6 +54,7 @@ def test_pairs_are_on_one_node_and_on_two(cluster: Lab) -> None:
     assert records[0]["nodes_of_ranks"] == [rank // 4 for rank in range(RANKS)]
 
 
+@pytest.mark.slow
 def test_the_network_is_told_from_a_node(cluster: Lab) -> None:
     code, records = measure(cluster, ["ping-pong", "--size", "1m", "--budget", "3"], timeout=60)
     assert code == 0

@@ -331,11 +331,14 @@ def test_what_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("words", "text"),
-    [
-        (["--nodes", "3x3"], "--nodes 3x3: use one of 1x2, 1x4, 4x4, 8x2, one, lab"),
-        (["--ranks", "3"], "--ranks 3: use 2 or 4"),
-        (["--only", "nonsense"], "--only nonsense: no pattern has that in its name"),
-    ],
+    mpis.slow_after(
+        1,
+        [
+            (["--nodes", "3x3"], "--nodes 3x3: use one of 1x2, 1x4, 4x4, 8x2, one, lab"),
+            (["--ranks", "3"], "--ranks 3: use 2 or 4"),
+            (["--only", "nonsense"], "--only nonsense: no pattern has that in its name"),
+        ],
+    ),
 )
 def test_what_is_not_known_is_refused_in_one_line(words: list[str], text: str) -> None:
     done = figures("never-slower", "--list", *words)

@@ -70,7 +70,7 @@ def ended(done: Outcome) -> Outcome:
 @pytest.mark.parametrize(
     ("nodes", "cases"),
     [
-        (2, ["one", "read"]),
+        pytest.param(2, ["one", "read"], marks=pytest.mark.slow),
         pytest.param(4, ["one", "read"], marks=pytest.mark.slow),
         pytest.param(4, ["parts", "copy"], marks=pytest.mark.slow),
         pytest.param(8, ["one", "read", "parts"], marks=pytest.mark.long),
@@ -192,16 +192,19 @@ def test_the_commands_end_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["-n", "99", "true"], "--nodes 99: use 1 to 16"),
-        (["--cpus", "2,2", "true"], "--cpus 2,2: use a number, or one for each of 4 nodes"),
-        (["--cpus", "0", "true"], "node 0 needs a processor"),
-        (["--distances", "odd", "true"], "--distances: use ring, flat"),
-        (["--module", "nosuch", "true"], "the kernel has none of this name"),
-        (["--add", "/nosuch", "true"], "/nosuch: no such file"),
-        (["nosuchprogram"], "nosuchprogram: no such program"),
-        (["--env", "X", "true"], "--env X: use NAME=VALUE"),
-    ],
+    mpis.slow_after(
+        2,
+        [
+            (["-n", "99", "true"], "--nodes 99: use 1 to 16"),
+            (["--cpus", "2,2", "true"], "--cpus 2,2: use a number, or one for each of 4 nodes"),
+            (["--cpus", "0", "true"], "node 0 needs a processor"),
+            (["--distances", "odd", "true"], "--distances: use ring, flat"),
+            (["--module", "nosuch", "true"], "the kernel has none of this name"),
+            (["--add", "/nosuch", "true"], "/nosuch: no such file"),
+            (["nosuchprogram"], "nosuchprogram: no such program"),
+            (["--env", "X", "true"], "--env X: use NAME=VALUE"),
+        ],
+    ),
 )
 def test_wrong_words_are_one_line(words: list[str], said: str) -> None:
     done = mpis.run_bounded([mpis.ROOT / "haichi", "lab", "numa", *words], timeout=60)

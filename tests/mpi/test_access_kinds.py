@@ -61,7 +61,7 @@ def handled(calls: list[dict]) -> set[str]:
 
 
 @pytest.mark.parametrize("nodes", mpis.slow_but(["two"], ["one", "two"]))
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", mpis.slow_but(["nonblocking", "split", "ordered"], PROGRAMS))
 def test_access_kind(mpi: Mpi, name: str, nodes: str, tmp_path: Path) -> None:
     """Every check of the program is good, on one node and on two."""
     checks, functions = PROGRAMS[name]

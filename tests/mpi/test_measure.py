@@ -185,6 +185,7 @@ def test_what_is_not_in_the_quick_part_is_refused(openmpi: Mpi) -> None:
     assert "nothing of what was asked for is in the quick part" in complaints(done)[0]
 
 
+@pytest.mark.slow
 def test_too_small_a_budget_is_told_with_what_would_be_enough(openmpi: Mpi, tmp_path: Path) -> None:
     out = tmp_path / "s.jsonl"
     words = ["bcast", "allgather", "alltoall", "--out", out]
@@ -333,14 +334,21 @@ def test_a_file_of_another_job_is_not_gone_on_with(openmpi: Mpi, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("words", "code", "text"),
-    [
-        (["pong"], USAGE, "'pong' is no measurement, group or measured MPI function"),
-        (["--size", "4 apples"], USAGE, "--size: '4 apples' is no size up to 64 GiB"),
-        (["--budget", "0"], USAGE, "--budget"),
-        (["barrier", "--resume"], USAGE, "--resume requires --out"),
-        (["barrier", "--out", "/nowhere/s"], CANT_WRITE, "/nowhere/s can't be written: No such"),
-        (["barrier", "--out", "/dev/full"], CANT_WRITE, "No space left on device"),
-    ],
+    mpis.slow_after(
+        2,
+        [
+            (["pong"], USAGE, "'pong' is no measurement, group or measured MPI function"),
+            (["--size", "4 apples"], USAGE, "--size: '4 apples' is no size up to 64 GiB"),
+            (["--budget", "0"], USAGE, "--budget"),
+            (["barrier", "--resume"], USAGE, "--resume requires --out"),
+            (
+                ["barrier", "--out", "/nowhere/s"],
+                CANT_WRITE,
+                "/nowhere/s can't be written: No such",
+            ),
+            (["barrier", "--out", "/dev/full"], CANT_WRITE, "No space left on device"),
+        ],
+    ),
 )
 def test_bad_input_is_one_line(openmpi: Mpi, words: list[str], code: int, text: str) -> None:
     done = measure(openmpi, 2, *words)
@@ -404,6 +412,7 @@ def test_more_than_two_gigabytes_in_a_call(tmp_path: Path) -> None:
     assert bytes_ == 2200 << 20
 
 
+@pytest.mark.slow
 def test_what_computing_hides_can_be_read_from_the_file(openmpi: Mpi, tmp_path: Path) -> None:
     """With a computation as long as it, an operation takes between once and twice its time."""
     out = tmp_path / "s.jsonl"

@@ -36,6 +36,7 @@ def points(records: list[dict]) -> list[dict]:
     return [record for record in records if record["kind"] == "point"]
 
 
+@pytest.mark.slow
 def test_ranks_of_a_host_begin_by_its_clock(stock: Mpi, tmp_path: Path) -> None:
     words = ["bcast", "ping-pong", "--size", "64", "--budget", "2"]
     launch, *rest = records_of(stock, 2, tmp_path / "w", *words, "--start", "window")

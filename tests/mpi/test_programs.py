@@ -74,7 +74,7 @@ def test_hpc_challenge(mpi: Mpi, tmp_path: Path) -> None:
     assert set.union(*taken(tmp_path).values()) == {"node_aware(2)"}
 
 
-@pytest.mark.parametrize("how", ["auto", "bruck(2)", "ring"])
+@pytest.mark.parametrize("how", mpis.slow_but(["auto"], ["auto", "bruck(2)", "ring"]))
 def test_fftw(mpi: Mpi, tmp_path: Path, how: str) -> None:
     """By all algorithms in turn, or by one."""
     if not all(Path("/usr/include", each).exists() for each in ("fftw3.h", "fftw3-mpi.h")):
@@ -89,7 +89,7 @@ def test_fftw(mpi: Mpi, tmp_path: Path, how: str) -> None:
     assert how == "auto" or chosen == {how}
 
 
-@pytest.mark.parametrize("how", ["auto", "pair"])
+@pytest.mark.parametrize("how", mpis.slow_but(["auto"], ["auto", "pair"]))
 def test_lammps(mpi: Mpi, tmp_path: Path, how: str) -> None:
     """Its particle mesh calls MPI_Alltoallv, on communicators of its own too."""
     program = shutil.which("lmp")

@@ -66,7 +66,8 @@ def test_many_random_calls_give_what_plain_ones_give(calls: Path, folder: Path, 
 
 
 @pytest.mark.parametrize(
-    "case", ["shared", "signals", "jumps", "forks", "first", "shrinks", "cancelled"]
+    "case",
+    ["shared", "signals", "jumps", "forks", "shrinks", "cancelled"] + mpis.slow_but([], ["first"]),
 )
 def test_what_goes_on_beside_a_read(calls: Path, folder: Path, case: str) -> None:
     size = 64 << 20 if case == "shared" else SIZE

@@ -149,7 +149,10 @@ def test_mpi4py(mpi: mpis.Mpi, fast_folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [HERE / "client_fortran.f90", *sorted(FORTRAN.glob("*.f90"))],
+    mpis.slow_but(
+        [HERE / "client_fortran.f90", FORTRAN / "interpose_f08.f90"],
+        [HERE / "client_fortran.f90", *sorted(FORTRAN.glob("*.f90"))],
+    ),
     ids=lambda path: path.stem,
 )
 @pytest.mark.parametrize("name", DEBIAN)
@@ -169,6 +172,7 @@ def test_pnetcdf(ranks: int, fast_folder: Path) -> None:
     compare(mpi, ranks, [program, "5", "4", "3"], fast_folder)
 
 
+@pytest.mark.slow
 def test_netcdf4(fast_folder: Path) -> None:
     """Debian's parallel netCDF-4, which is built on Open MPI."""
     mpi = usable("openmpi-4.1.4")
@@ -222,6 +226,7 @@ def test_btio(name: str, fast_folder: Path) -> None:
     assert_same(files[0], files[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEBIAN)
 def test_btio_on_nine_ranks(name: str, fast_folder: Path) -> None:
     """Three blocks a rank, of unequal size."""

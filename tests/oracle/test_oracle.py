@@ -39,7 +39,7 @@ QUICK = [
     Job("mpich", 4, 30, "block2"),
     Job("openmpi", 3, 35, "uneven"),
     Job("openmpi", 4, 25, "deal2"),
-    Job("openmpi", 16, 15, "block4"),
+    pytest.param(Job("openmpi", 16, 15, "block4"), marks=pytest.mark.slow),
 ]
 SLOW = [
     Job("mpich", 2, 180, "each", SEED + 1),

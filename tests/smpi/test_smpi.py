@@ -92,7 +92,7 @@ def test_schedules_take_as_long(platform: Path, algorithm: str, ranks: int, size
 
 @pytest.mark.parametrize(("theirs", "ours"), [("ring", "ring"), ("pair", "pair"),
                                               ("bruck", "bruck(2)")])  # fmt: skip
-@pytest.mark.parametrize("size", [1000, 100000])
+@pytest.mark.parametrize("size", mpis.slow_but([1000], [1000, 100000]))
 def test_steps_are_those_of_smpis_own_algorithms(
     platform: Path, theirs: str, ours: str, size: int
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import mpis
 import pytest
 from haichi.fit.hockney import Line, pieces, residual
 from known import POWERS, PROTOCOLS, Noise, Piece, Time, hockney
@@ -95,7 +96,7 @@ def test_the_residual_is_relative() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", mpis.slow_but(range(2), range(8)))
 def test_machines_drawn_at_random(seed: int, noise: float) -> None:
     """One to three protocols anywhere, each 1.3 to 3 times dearer where it begins; one point of
     38 is five times too high. Beside a switch that one may be told to the other side."""

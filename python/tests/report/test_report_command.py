@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import mpis
 import pytest
 from haichi.report import output
 
@@ -71,13 +72,16 @@ def test_json_is_the_summary(write: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [
-        ("hello", "is not JSON"),
-        ('{"schema": "haichi.report/1", "h', "is cut off"),
-        ('{"schema": "haichi.report/9"}', "reads version 1"),
-        ('{"schema": "haichi.report/1"}', "field required"),
-        (None, "no such file"),
-    ],
+    mpis.slow_after(
+        2,
+        [
+            ("hello", "is not JSON"),
+            ('{"schema": "haichi.report/1", "h', "is cut off"),
+            ('{"schema": "haichi.report/9"}', "reads version 1"),
+            ('{"schema": "haichi.report/1"}', "field required"),
+            (None, "no such file"),
+        ],
+    ),
 )
 def test_bad_input_is_one_line_and_exit_code_2(
     tmp_path: Path, write: Callable[..., Path], content: str | None, says: str
@@ -95,7 +99,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert not page.exists()
 
 
-@pytest.mark.parametrize("option", ["--html", "--perfetto"])
+@pytest.mark.parametrize("option", mpis.slow_but(["--html"], ["--html", "--perfetto"]))
 def test_an_output_that_cannot_be_written_is_one_line(
     write: Callable[..., Path], tmp_path: Path, option: str
 ) -> None:

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import mpis
 import numpy as np
 import pytest
 import synthetic
@@ -98,7 +99,9 @@ def test_what_a_program_names_cannot_become_markup(write: Callable[..., Path]) -
     assert evil in "".join(found.text)
 
 
-@pytest.mark.parametrize(("nodes", "per_node", "cycles"), [(64, 12, 6), (128, 32, 10), (600, 1, 4)])
+@pytest.mark.parametrize(
+    ("nodes", "per_node", "cycles"), mpis.slow_after(1, [(64, 12, 6), (128, 32, 10), (600, 1, 4)])
+)
 def test_a_large_job_stays_readable_and_small(
     write: Callable[..., Path], nodes: int, per_node: int, cycles: int
 ) -> None:
@@ -115,6 +118,7 @@ def test_many_cycles_are_drawn_at_a_resolution_that_is_said(write: Callable[...,
     assert "are drawn at a resolution of" in page
 
 
+@pytest.mark.slow
 def test_many_runs_calls_files_and_notes_stay_bounded(write: Callable[..., Path]) -> None:
     document = synthetic.report(cycles=60, calls=60)
     template = document["files"][0]

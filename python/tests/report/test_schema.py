@@ -13,11 +13,13 @@ from haichi.report.load import load
 from haichi.report.summary import summarize
 from haichi.schema import FORMS, generated, schema_file
 
+GENERATED = generated()
 
-@pytest.mark.parametrize("path", generated(), ids=lambda path: path.name)
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
 def test_generated_files_are_current(path: Path) -> None:
     says = f"{path} is not current: run python -m haichi.schema"
-    assert path.read_text("utf-8") == generated()[path], says
+    assert path.read_text("utf-8") == GENERATED[path], says
 
 
 @pytest.mark.parametrize("form", [form for form, _, _ in FORMS])
