@@ -48,7 +48,7 @@ class Outcomes:
         return {test for test, outcome in self.of.items() if outcome == "passed"}
 
 
-def tests() -> Path:
+def folder_of_tests() -> Path:
     """The folder of the tests, or a skip."""
     folder = sources.folder_of("mpi4py", sources.pinned_version("mpi4py"))
     if not folder.exists():
@@ -94,7 +94,13 @@ def run(mpi: mpis.Mpi, part: str, env: dict[str, str], work: Path, left_out: lis
     while True:
         folder = work / f"outcomes-{len(found.broken)}"
         folder.mkdir(parents=True)
-        words: list[str | Path] = [python, HERE / "mpi4py_suite.py", tests(), folder, *PARTS[part]]
+        words: list[str | Path] = [
+            python,
+            HERE / "mpi4py_suite.py",
+            folder_of_tests(),
+            folder,
+            *PARTS[part],
+        ]
         for test in found.broken:
             words += ["-x", test]
         try:
