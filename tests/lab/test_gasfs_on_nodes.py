@@ -120,7 +120,11 @@ def test_rates_beside_the_links(tmp_path: Path) -> None:
     done = mpis.haichi_command("figures", *words, "--out", out)
     assert done.returncode == 0, done.stderr
     figures = json.loads(out.read_text())["figures"]
-    assert len(figures) == (9 if shutil.which("sshfs") and shutil.which("socat") else 8)
+    assert len(figures) == (13 if shutil.which("sshfs") and shutil.which("socat") else 12)
     (link,) = [each["ratios"] for each in figures if "read one file" in each["what"]]
     assert 1 < link[0] < 1.3  # once, and not by each process
+    placed = {each["what"]: each["ratios"][0] for each in figures if "placed on" in each["what"]}
+    assert len(placed) == 3 and all(0.2 < ratio < 1.3 for ratio in placed.values()), placed
+    (read,) = [each["ratios"][0] for each in figures if "read it there" in each["what"]]
+    assert read < 0.2  # nothing of it
     assert all(ratio > 0 for each in figures for ratio in each["ratios"])

@@ -1,8 +1,8 @@
 """`haichi figures gasfs-rates`: how fast the gather file system is on the nodes of a lab, beside
 what the links carry: large pieces over one server and over several, pieces of IO500's ior-hard
-beside contiguous ones, one file that many read, small files beside sshfs, and what a small write
-takes of the processor with ever more processes. All by plain POSIX calls; what is read is compared
-with what was written."""
+beside contiguous ones, one file that many read, one that is placed on all nodes before, small files
+beside sshfs, and what a small write takes of the processor with ever more processes. All by plain
+POSIX calls; what is read is compared with what was written."""
 
 from __future__ import annotations
 
@@ -120,11 +120,17 @@ def streams(
     return max(seconds for seconds, _ in told), statistics.mean(each for _, each in told)
 
 
+def carried(lab: Lab, nodes: Sequence[Keeper], direction: str) -> list[int]:
+    """Bytes that the links of these nodes have carried to them (down) or from them (up)."""
+    bytes_of = {
+        row["node"]: int(row["bytes"]) for row in lab.counters() if row["direction"] == direction
+    }
+    return [bytes_of[node.name] for node in nodes]
+
+
 def fetched(lab: Lab, clients: Sequence[Keeper]) -> int:
     """Bytes that have come down the links of these nodes, the most of one."""
-    names = {client.name for client in clients}
-    rows = [row for row in lab.counters() if row["node"] in names and row["direction"] == "down"]
-    return max(int(row["bytes"]) for row in rows)
+    return max(carried(lab, clients, "down"))
 
 
 def large(job: Job, servers: int, rate: float, size: int, figures: Figures) -> None:
@@ -166,6 +172,30 @@ def shared(lab: Lab, job: Job, size: int, figures: Figures) -> None:
     ranks = len(readers) * PROCESSES
     what = f"{ranks} processes on {len(readers)} nodes read one file: bytes over a link ÷ its size"
     figures.add(what, ratio, most=1.1)
+
+
+def broadcast(lab: Lab, job: Job, size: int, figures: Figures) -> None:
+    """A file is placed on all nodes, and then read there by all processes."""
+    file = job.file("broadcast")
+    streams(job.enter()[:1], file, "write", "whole", MIB, size, processes=1)
+    servers = lab.nodes[-SERVERS:]
+    ways = ((servers, "up"), (job.clients, "down"), (job.clients, "up"))
+    before = [carried(lab, *way) for way in ways]
+    words = [sys.executable, "-m", "haichi", "gasfs", "broadcast", str(file)]
+    together([[*job.clients[0].enter(), *words]])
+    after = [carried(lab, *way) for way in ways]
+    grown = [
+        max(b - a for a, b in zip(*way, strict=True)) for way in zip(before, after, strict=True)
+    ]
+    what = f"a file placed on {len(job.clients)} nodes: bytes over the link of"
+    figures.add(f"{what} a server ÷ its part of the file", grown[0] * SERVERS / size, most=1.1)
+    figures.add(f"{what} a node, in ÷ the file's", grown[1] / size, most=1.1)
+    figures.add(f"{what} a node, out ÷ the file's", grown[2] / size, most=1.1)
+    streams(job.enter(), file, "read", "whole", MIB, size, processes=PROCESSES)
+    ranks = PROCESSES * len(job.clients)
+    read = max(b - a for a, b in zip(after[1], carried(lab, *ways[1]), strict=True))
+    what = f"{ranks} processes read it there: bytes over a link ÷ the file's"
+    figures.add(what, read / size, most=0.1)
 
 
 def small_files(lab: Lab, job: Job, files: int, figures: Figures) -> None:
@@ -211,19 +241,20 @@ def command(
         try:
             with temporary_lab(CLIENTS + SERVERS, rate) as place:
                 lab = place.lab
-                carried = bytes_per_second(rate)
+                link = bytes_per_second(rate)
                 with job_of(lab, 1, lab.nodes[:1], "one") as job:
                     for turn in range(repetitions):
                         progress(f"one server, {turn + 1} of {repetitions}")
-                        large(job, 1, carried, size * MIB, figures)
+                        large(job, 1, link, size * MIB, figures)
                         small_files(lab, job, files, figures)
                         flat(job, writes, figures)
                 with job_of(lab, SERVERS, lab.nodes[:CLIENTS], "many") as job:
                     for turn in range(repetitions):
                         progress(f"{SERVERS} servers, {turn + 1} of {repetitions}")
-                        large(job, SERVERS, carried, size * MIB, figures)
+                        large(job, SERVERS, link, size * MIB, figures)
                         hard(job, size * MIB, figures)
                         shared(lab, job, size * MIB, figures)
+                        broadcast(lab, job, size * MIB, figures)
         except GasfsError as error:
             raise Missing(str(error)) from None
     table = Table("what", "median", "least and most", "held to", "")

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from haichi.gasfs.broadcasting import broadcast
 from haichi.gasfs.command import FAILED, one_line
 from haichi.gasfs.daemons import GasfsError, seconds_since_start
 from haichi.gasfs.job import STRIPE, Job, Numbers, set_copies, set_stripe, size_of
@@ -25,6 +26,7 @@ app = typer.Typer(
     help="A file system in user space that gathers what a node's processes write, arranges it and "
     "sends few large requests to its servers (docs/guide/gasfs.md).",
 )
+app.command()(broadcast)
 app.command("stage-in")(stage_in)
 app.command("stage-out")(stage_out)
 
@@ -42,6 +44,7 @@ DurableClose = Annotated[
 SubBuffer = Annotated[str, typer.Option(help="Bytes of a file that are gathered at first.")]
 Memory = Annotated[str, typer.Option(help="Bytes of all files that may wait for the servers.")]
 Cache = Annotated[str, typer.Option(help="Bytes that the node keeps of what it has read; 0: none.")]
+Pinned = Annotated[str, typer.Option(help="Bytes of files that `broadcast` may place here.")]
 Linger = Annotated[int, typer.Option(min=1, help="Milliseconds that gathered bytes may wait.")]
 ServerPatience = Annotated[
     float, typer.Option(min=0.1, help="Seconds until a silent server is given up.")
@@ -54,6 +57,7 @@ def dispatcher_options(
     sub_buffer: str,
     memory: str,
     cache: str,
+    pinned: str,
     linger_ms: int,
     server_patience: float,
     seconds: int,
@@ -62,7 +66,7 @@ def dispatcher_options(
     words = ["--unarranged"] if unarranged else []
     words += ["--durable-close"] if durable_close else []
     words += ["--sub-buffer", str(size_of(sub_buffer)), "--memory", str(size_of(memory))]
-    words += ["--cache", str(size_of(cache))]
+    words += ["--cache", str(size_of(cache)), "--pinned", str(size_of(pinned))]
     words += ["--linger-ms", str(linger_ms), "--patience-ms", str(round(server_patience * 1000))]
     return [*words, "--for", str(seconds)]
 
@@ -95,6 +99,7 @@ def start(
     sub_buffer: SubBuffer = "4M",
     memory: Memory = "256M",
     cache: Cache = "64M",
+    pinned: Pinned = "256M",
     linger_ms: Linger = 2000,
     server_patience: ServerPatience = 30,
     patience: Patience = 30,
@@ -115,6 +120,7 @@ def start(
             sub_buffer,
             memory,
             cache,
+            pinned,
             linger_ms,
             server_patience,
             seconds,
@@ -145,6 +151,7 @@ def mount(
     sub_buffer: SubBuffer = "4M",
     memory: Memory = "256M",
     cache: Cache = "64M",
+    pinned: Pinned = "256M",
     linger_ms: Linger = 2000,
     server_patience: ServerPatience = 30,
     patience: Patience = 30,
@@ -158,6 +165,7 @@ def mount(
             sub_buffer,
             memory,
             cache,
+            pinned,
             linger_ms,
             server_patience,
             seconds,

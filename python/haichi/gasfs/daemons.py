@@ -44,6 +44,7 @@ class Announcement(BaseModel):
 
     pid: int
     address: str
+    node: str = ""  # where other nodes ask a dispatcher
 
 
 class End(BaseModel):

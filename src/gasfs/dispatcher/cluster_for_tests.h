@@ -62,6 +62,7 @@ class ClusterForTests {
     return made;
   }
   const std::vector<Address>& addresses() const { return addresses_; }
+  const Secret& secret() const { return secret_; }
   Service& service(uint32_t i) { return running_[i].server->service(); }
   const std::string& folder() const { return folder_; }
 

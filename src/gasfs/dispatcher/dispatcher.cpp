@@ -22,10 +22,14 @@ constexpr int kLessPatience = 10;
 }  // namespace
 
 Dispatcher::Dispatcher(const DispatcherOptions& options)
-    : options_(options), budget_(options.memory), kept_(options.cache) {
+    : options_(options), budget_(options.memory), kept_(options.cache, options.pinned) {
   const uint64_t session = unguessable_number();
   for (uint32_t i = 0; i < options_.servers.size(); ++i) {
-    const LinkOptions link{options_.servers[i], options_.secret, session, i, options_.patience_ms};
+    const LinkOptions link{.address = options_.servers[i],
+                           .secret = options_.secret,
+                           .session = session,
+                           .index = i,
+                           .patience_ms = options_.patience_ms};
     Link::Again again = [] { return std::vector<Outgoing>(); };
     if (i == 0) again = [this] { return open_again(); };
     links_.push_back(std::make_unique<Link>(link, std::move(again)));

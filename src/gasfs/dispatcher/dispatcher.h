@@ -35,12 +35,16 @@ struct DispatcherOptions {
   uint64_t sub_buffer = uint64_t{4} << 20;  // bytes of a file with which it is first sent
   uint64_t memory = uint64_t{256} << 20;    // bytes of all files, gathered or on their way
   uint64_t cache = uint64_t{64} << 20;      // bytes that were read and are kept; 0: none
+  uint64_t pinned = uint64_t{256} << 20;    // bytes of files that are held whole
   int linger_ms = 2000;                     // what was gathered goes after so long at the latest
   int patience_ms = 30'000;                 // and a silent server is given up
+  std::string job{};                        // the job's folder, which is told who asks
 };
 
 /// What `haichi gasfs status` shows of a node, as the value of this attribute of the root.
 inline constexpr std::string_view kStatusAttribute = "user.haichi.status";
+
+class Holding;
 
 class Dispatcher final : public NodeFiles {
  public:
@@ -91,6 +95,8 @@ class Dispatcher final : public NodeFiles {
   }
 
  private:
+  friend class Holding;
+
   /// An open file description. What it was told of errors is under its file's lock.
   struct Description {
     File file;
@@ -136,6 +142,9 @@ class Dispatcher final : public NodeFiles {
   /// Whether another node may have changed what is kept of a file, so that it has to be confirmed.
   bool is_kept_for_long(Inode inode) const;
   Outcome<uint64_t> size_for_read(const File& file, uint64_t end);
+  /// Whether what was told last of a file that is pinned holds until now: what others change of it
+  /// waits.
+  bool is_watched(const File& file);
   /// Asks the servers. `overlaid` tells whether something is in it that they do not have yet.
   int read_part(const File& file, uint64_t offset, std::span<std::byte> bytes, bool& overlaid);
   /// As many of the bytes as come together, from what is kept or from the servers, to be kept.
@@ -179,6 +188,8 @@ class Dispatcher final : public NodeFiles {
   std::atomic<uint64_t> read_bytes_{0};     // by processes
   std::atomic<uint64_t> fetched_bytes_{0};  // from servers
   std::atomic<uint64_t> ahead_bytes_{0};    // of these, before anybody asked
+  std::atomic<uint64_t> pulled_bytes_{0};   // from other nodes
+  std::atomic<uint64_t> given_bytes_{0};    // to other nodes
   std::thread ager_;
 };
 

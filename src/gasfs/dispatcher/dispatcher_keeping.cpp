@@ -34,7 +34,7 @@ bool Dispatcher::is_kept_for_long(Inode inode) const {
 Outcome<size_t> Dispatcher::read_kept(Description& description, uint64_t offset,
                                       std::span<std::byte> bytes, uint64_t size) {
   const File& file = description.file;
-  if (options_.cache == 0) {
+  if (options_.cache == 0 && !kept_.is_pinned(file->inode)) {
     bool overlaid = false;
     const auto part = bytes.first(std::min<uint64_t>(bytes.size(), kMostRead));
     if (const int error = read_part(file, offset, part, overlaid); error != 0)

@@ -197,6 +197,7 @@ std::string Dispatcher::status() const {
     lost = lost_files_;
   }
   return nlohmann::json{{"schema", "haichi.gasfs-dispatcher-status/1"},
+                        {"job", options_.job},
                         {"open_files", open},
                         {"lost_files", lost},
                         {"arranges", options_.arrange},
@@ -208,6 +209,9 @@ std::string Dispatcher::status() const {
                         {"fetched_bytes", fetched_bytes_.load()},
                         {"ahead_bytes", ahead_bytes_.load()},
                         {"kept_bytes", kept_.bytes()},
+                        {"pinned_bytes", kept_.pinned_bytes()},
+                        {"pulled_bytes", pulled_bytes_.load()},
+                        {"given_bytes", given_bytes_.load()},
                         {"frames_sent", counts.frames.load()},
                         {"bytes_sent", counts.bytes_sent.load()},
                         {"servers", servers}}

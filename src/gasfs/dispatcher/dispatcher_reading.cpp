@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "gasfs/dispatcher/dispatcher.h"
+#include "gasfs/files/lease_clock.h"
 
 namespace haichi::gasfs {
 namespace {
@@ -93,13 +94,29 @@ Outcome<Attributes> Dispatcher::getattr(Inode inode) {
 /// Also asks the server of names, where a read would go beyond what is known here or what is kept
 /// has to be confirmed.
 Outcome<uint64_t> Dispatcher::size_for_read(const File& file, uint64_t end) {
-  if (!is_kept_for_long(file->inode)) {
+  const bool known =
+      kept_.is_pinned(file->inode) ? is_watched(file) : !is_kept_for_long(file->inode);
+  if (known) {
     const std::lock_guard lock(file->mutex);
     if (end <= file->size) return file->size;
   }
   const auto attributes = getattr(file->inode);
   if (!attributes) return tl::unexpected(attributes.error());
   return attributes->size;
+}
+
+/// Of what is held for long, all that a node had, nobody may see old bytes once a change of another
+/// node has returned, also who has it open.
+bool Dispatcher::is_watched(const File& file) {
+  {
+    const std::lock_guard lock(file->mutex);
+    if (lease_clock_ns() < file->watched_until) return true;
+  }
+  const int64_t until = watch({&file->inode, 1});
+  const auto asked = getattr(file->inode);  // behind it, so that it holds as long
+  const std::lock_guard lock(file->mutex);
+  file->watched_until = asked ? until : 0;
+  return asked.has_value();
 }
 
 Outcome<size_t> Dispatcher::read(Handle handle, uint64_t offset, std::span<std::byte> bytes) {

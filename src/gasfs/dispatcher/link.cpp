@@ -98,6 +98,17 @@ bool Link::given_up() const {
   return given_up_;
 }
 
+std::string Link::own_host() const {
+  const std::lock_guard lock(mutex_);
+  return own_host_;
+}
+
+std::string Link::whom() const {
+  const auto& name = options_.name;
+  return fmt::format("{} at {}", name.empty() ? fmt::format("server {}", options_.index) : name,
+                     to_text(options_.address));
+}
+
 uint64_t Link::restarts() const {
   const std::lock_guard lock(mutex_);
   return restarts_;
@@ -151,6 +162,10 @@ bool Link::connect() {
     trouble_ = why;
     return false;
   }
+  {
+    const std::lock_guard lock(mutex_);
+    own_host_ = local_host(socket->get());
+  }
   bound_waiting(socket->get(), 0);
   fcntl(socket->get(), F_SETFL, fcntl(socket->get(), F_GETFL) | O_NONBLOCK);
   socket_ = std::move(*socket);
@@ -166,9 +181,7 @@ void Link::learn(const ServerIdentity& server) {
   if (anew) first = again_();
   const std::lock_guard lock(mutex_);
   if (anew) ++restarts_;
-  if (anew)
-    log(LogLevel::info, "server {} at {} began anew, asking {} things again", options_.index,
-        to_text(options_.address), asked_.size());
+  if (anew) log(LogLevel::info, "{} began anew, asking {} things again", whom(), asked_.size());
   known_ = server;
   connected_ = true;
   given_up_ = false;
@@ -254,7 +267,7 @@ void Link::disconnect(const std::string& why) {
   connected_ = false;
   sent_ = 0;
   trouble_ = why;
-  log(LogLevel::info, "server {} at {}: {}", options_.index, to_text(options_.address), why);
+  log(LogLevel::info, "{}: {}", whom(), why);
 }
 
 void Link::give_up() {
@@ -267,8 +280,7 @@ void Link::give_up() {
     connected_ = false;
     given_up_ = true;
     if (!ending_)
-      log(LogLevel::error, "server {} at {} does not answer: {} requests are given up; {}",
-          options_.index, to_text(options_.address), given.size(),
+      log(LogLevel::error, "{} does not answer: {} requests are given up; {}", whom(), given.size(),
           trouble_.empty() ? "it is there, and silent" : trouble_);
   }
   for (Asked& one : given) one.then(ETIMEDOUT, {});

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct LinkOptions {
   Secret secret{};
   uint64_t session = 0;
   uint32_t index = 0;
+  std::string name{};  // in what is told of it; without, "server INDEX"
   /// A server from which nothing comes for so long, though something is asked of it, is given up.
   int patience_ms = 30'000;
 };
@@ -62,6 +64,8 @@ class Link {
   Outcome<std::vector<std::byte>> ask(Outgoing frame);
   const Address& address() const { return options_.address; }
   bool connected() const;
+  /// This host, as the server sees it; "" before the first connection.
+  std::string own_host() const;
   /// Whether it was given up and has not been seen since: what is asked now may take its time.
   bool given_up() const;
   /// How often the server was found begun anew.
@@ -83,6 +87,7 @@ class Link {
   void disconnect(const std::string& why);
   void give_up();
   bool out_of_patience() const;
+  std::string whom() const;
   void wake();
   void forget_wake();
 
@@ -103,6 +108,7 @@ class Link {
   bool given_up_ = false;  // and not seen again since
   std::optional<ServerIdentity> known_;
   uint64_t restarts_ = 0;
+  std::string own_host_;
   std::string trouble_;  // why it is not connected
   std::thread thread_;
 };

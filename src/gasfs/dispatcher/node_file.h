@@ -44,6 +44,9 @@ struct NodeFile {
   int error = 0;
   uint64_t errors = 0;
 
+  /// Until then what others change of it waits (lease_clock_ns): of a file that is pinned.
+  int64_t watched_until = 0;
+
   ReadPattern reads;  // of all processes of the node
 
   /// Open descriptions on this node; under the dispatcher's lock, not this one's.

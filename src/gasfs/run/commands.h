@@ -11,6 +11,7 @@ inline constexpr int kFailed = 1, kBadInput = 2;
 void add_server(CLI::App& app, int& code);
 void add_dispatcher(CLI::App& app, int& code);
 void add_ask(CLI::App& app, int& code);
+void add_broadcast(CLI::App& app, int& code);
 void add_check(CLI::App& app, int& code);
 void add_btio(CLI::App& app, int& code);
 void add_write_btio(CLI::App& app, int& code);

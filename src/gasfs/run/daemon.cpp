@@ -27,10 +27,12 @@ Result<Descriptor> end_descriptor(unsigned seconds) {
   return fd;
 }
 
-Status announce(const std::string& path, const std::string& address) {
+Status announce(const std::string& path, const std::string& address, const std::string& node) {
   if (path.empty()) return {};
-  const nlohmann::json json{
-      {"schema", "haichi.gasfs-daemon/1"}, {"pid", ::getpid()}, {"address", address}};
+  const nlohmann::json json{{"schema", "haichi.gasfs-daemon/1"},
+                            {"pid", ::getpid()},
+                            {"address", address},
+                            {"node", node}};
   return write_file_atomically(path, json.dump() + "\n");
 }
 

@@ -12,8 +12,8 @@ namespace haichi::gasfs::run {
 /// passed (0: never): the descriptor can be read then. Before any thread is started.
 Result<Descriptor> end_descriptor(unsigned seconds);
 
-/// Writes who has begun, and where it listens, as JSON.
-Status announce(const std::string& path, const std::string& address);
+/// Writes who has begun, and where it is, as JSON; of a dispatcher, also where other nodes ask it.
+Status announce(const std::string& path, const std::string& address, const std::string& node = "");
 
 /// Puts beside it how it ended, and gives the exit code; its error is printed too.
 int tell_end(const std::string& path, const Status& how);

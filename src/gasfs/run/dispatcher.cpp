@@ -7,6 +7,7 @@
 
 #include "gasfs/arena/service.h"
 #include "gasfs/dispatcher/dispatcher.h"
+#include "gasfs/dispatcher/holding.h"
 #include "gasfs/fuse/mount.h"
 #include "gasfs/run/commands.h"
 #include "gasfs/run/daemon.h"
@@ -48,6 +49,7 @@ int dispatch(Options options) {
   if (!secret) return refuse(kBadInput, secret.error().text);
   options.what.secret = *secret;
   options.what.arrange = !options.as_they_come;
+  options.what.job = std::filesystem::absolute(options.secret).parent_path();
   for (const std::string& text : options.servers) {
     auto address = parse_address(text);
     if (!address) return refuse(kBadInput, address.error().text);
@@ -61,7 +63,10 @@ int dispatch(Options options) {
     if (!arenas) return refuse(kFailed, arenas.error().text);
     const auto mount = fuse::Mount::make(options.mount, dispatcher, arenas->get());
     if (!mount) return refuse(kFailed, mount.error().text);
-    if (auto told = announce(options.announce, options.mount); !told)
+    Holding holding(dispatcher);
+    const auto node = holding.listen();
+    if (!node) return refuse(kFailed, node.error().text);
+    if (auto told = announce(options.announce, options.mount, to_text(*node)); !told)
       return refuse(kFailed, told.error().text);
     pollfd wait{ends->get(), POLLIN, 0};
     while (::poll(&wait, 1, -1) < 0) continue;
@@ -88,6 +93,8 @@ void add_dispatcher(CLI::App& app, int& code) {
   command->add_option("--memory", what.memory, "Bytes of all files that are not yet at servers.")
       ->check(CLI::Range(uint64_t{1} << 20, uint64_t{1} << 40));
   command->add_option("--cache", what.cache, "Bytes that are kept of what was read; 0: none.")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
+  command->add_option("--pinned", what.pinned, "Bytes of files that are held whole.")
       ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
   command->add_option("--linger-ms", what.linger_ms, "What is gathered goes after so long.")
       ->check(CLI::Range(1, 3'600'000));

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   add_server(app, code);
   add_dispatcher(app, code);
   add_ask(app, code);
+  add_broadcast(app, code);
   add_check(app, code);
   add_btio(app, code);
   add_write_btio(app, code);

@@ -10,7 +10,7 @@ namespace haichi::gasfs {
 namespace {
 
 constexpr uint32_t kMagic = 0x46534147;  // "GASF"
-constexpr uint16_t kVersion = 3;
+constexpr uint16_t kVersion = 4;
 
 }  // namespace
 

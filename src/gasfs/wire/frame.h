@@ -28,8 +28,13 @@ enum class Kind : uint16_t {
   names,   // a NameRequest
   space,   // statvfs of the store
   status,  // JSON
+  // What one node asks another, or a command all nodes (hold_messages.h).
+  hold,    // a file, whole
+  held,    // how far that is
+  let_go,  // of a file that was to be held
+  pull,    // bytes of a file that is held
 };
-inline constexpr Kind kLastKind = Kind::status;
+inline constexpr Kind kLastKind = Kind::pull;
 
 struct Header {
   Kind kind = Kind::reply;

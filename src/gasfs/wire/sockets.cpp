@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -94,6 +95,17 @@ Result<Descriptor> connect_to(const Address& address, int patience_ms) {
   fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
   tune_connection(fd.get());
   return fd;
+}
+
+std::string local_host(int fd) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  std::array<char, NI_MAXHOST> text{};
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &size) != 0) return {};
+  if (getnameinfo(reinterpret_cast<sockaddr*>(&own), size, text.data(), text.size(), nullptr, 0,
+                  NI_NUMERICHOST) != 0)
+    return {};
+  return text.data();
 }
 
 void tune_connection(int fd) {

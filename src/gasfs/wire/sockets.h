@@ -22,6 +22,8 @@ std::string to_text(const Address& address);
 Result<Descriptor> listen_on(Address& address);
 /// Connects within `patience_ms`: ETIMEDOUT. The socket blocks.
 Result<Descriptor> connect_to(const Address& address, int patience_ms);
+/// The address that a connected socket has on this host; "" if it has none.
+std::string local_host(int fd);
 /// What both ends of a connection want: nothing waits for more to send, and in half a minute it is
 /// noticed that the other host is gone. `connect_to` has done it.
 void tune_connection(int fd);
