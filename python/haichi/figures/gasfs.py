@@ -32,6 +32,7 @@ STRIPE = "64k"  # the paper's block
 PEER_LIMIT = (
     600.0  # seconds of one run on a file system of others, whose nodes may wait for each other
 )
+GATHER_US = 50_000  # that a server waits for other nodes, where it is told to
 # Paper 002, table 3: requests and seeks on 8 nodes with 2 ranks each.
 PAPER = {
     "A": (10490880, 666575, 2287540, 666259),
@@ -108,6 +109,7 @@ class Run:
     seconds: float
     requests: int = 0
     seeks: int = 0
+    disk_writes: int = 0
     written: int = 0
     whole: bool = True  # whether all reads back
     ended: bool = False  # before it was done, at its limit
@@ -148,12 +150,20 @@ def nodes_of(ways: Ways, lab: Lab | None) -> list[Enter]:
 
 
 def on_gasfs(
-    way: str, folder: Path, ways: Ways, lab: Lab | None, options: Sequence[str], *, preload: bool
+    way: str,
+    folder: Path,
+    ways: Ways,
+    lab: Lab | None,
+    options: Sequence[str],
+    *,
+    preload: bool,
+    gather_us: int = 0,
 ) -> Run:
     """The file system itself, with one server, by its mount or by the preload."""
     nodes = nodes_of(ways, lab)
     listen = lab.nodes[0].address if lab else LOOPBACK
     start = ["--listen", listen, "--stripe", str(ways.stripe)]
+    start += ["--server-gather-us", str(gather_us)]
     with file_system(folder, nodes[:1], nodes, start, options) as mount:
         face = preloaded(mount) if preload else []
         file = mount / "bt"
@@ -161,7 +171,8 @@ def on_gasfs(
             [[*enter, *face, *ways.writer(file, node)] for node, enter in enumerate(nodes)]
         )
         told = asked(folder, nodes[0])
-        run = Run(way, seconds, told["write_requests"], told["write_seeks"], told["written_bytes"])
+        run = Run(way, seconds, told["write_requests"], told["write_seeks"])
+        run.disk_writes, run.written = told["disk_writes"], told["written_bytes"]
         run.whole = reads_back(ways, nodes[-1], file)
     return run
 
@@ -227,7 +238,9 @@ def btio_command(
             runs = measured(ways, rate, PEERS if peers else (), progress)
         except GasfsError as error:
             raise Missing(str(error)) from None
-    table = Table("way", "seconds", "requests", "seeks", "by arithmetic", "all reads back")
+    table = Table(
+        "way", "seconds", "requests", "seeks", "by arithmetic", "as writes", "all reads back"
+    )
     for run in runs:
         arranged = told["unarranged"] if "as they come" in run.way else told["snapshot"]
         run.least = arranged["requests"] if run.requests else 0
@@ -237,6 +250,7 @@ def btio_command(
             f"{run.requests:,}" if run.requests else "",
             f"{run.seeks:,}" if run.requests else "",
             f"{run.least:,}" if run.least else "",
+            f"{run.disk_writes:,}" if run.disk_writes else "",
             "" if run.ended else "yes" if run.whole else "NO",
         )
     record.console().print(table)
@@ -275,14 +289,17 @@ def each_way(
     runs = []
     progress("local")
     runs.append(on_tmpfs(folder, ways))
-    for way, options, preload in (
-        ("as they come, by the mount", ["--unarranged", *arranged], False),
-        ("arranged, by the mount", arranged, False),
-        ("arranged, by the preload", arranged, True),
+    for way, options, preload, gather_us in (
+        ("as they come, by the mount", ["--unarranged", *arranged], False, 0),
+        ("arranged, by the mount", arranged, False, 0),
+        ("arranged, by the preload", arranged, True, 0),
+        ("arranged, by the preload, and in the server", arranged, True, GATHER_US),
     ):
+        if gather_us and ways.nodes == 1:
+            continue  # whose requests nobody else's stand beside
         progress(way)
         job = folder / f"job{len(runs)}"
-        runs.append(on_gasfs(way, job, ways, lab, options, preload=preload))
+        runs.append(on_gasfs(way, job, ways, lab, options, preload=preload, gather_us=gather_us))
         shutil.rmtree(job)
     return runs
 

@@ -94,6 +94,14 @@ def start(
             "and under a launcher what the host's name stands for."
         ),
     ] = "",
+    server_gather_us: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            help="Microseconds that a server waits with a write for other nodes' beside it.",
+        ),
+    ] = 0,
     unarranged: Unarranged = False,
     durable_close: DurableClose = False,
     sub_buffer: SubBuffer = "4M",
@@ -128,7 +136,7 @@ def start(
         launch = Launch.of(os.environ)
         job = make(launch, folder, servers, size_of(stripe), patience)
         where = None if no_mount else mount or job.folder / "mnt"
-        Start(launch, listen, store, where, options, seconds, patience).of(job)
+        Start(launch, listen, store, where, options, seconds, patience, server_gather_us).of(job)
     if launch.rank == 0:
         number = job.description.servers
         served = f"{number} server{'s' if number > 1 else ''}"

@@ -197,6 +197,7 @@ class Job:
         patience: float,
         numbers: Sequence[int] | None = None,
         begin_in: Path | None = None,
+        gather_us: int = 0,
     ) -> None:
         """Starts these servers on this host, or all that do not run, together. One that did before
         serves at the same port, so that dispatchers find it again."""
@@ -212,6 +213,7 @@ class Job:
             words += ["--servers", str(self.description.servers)]
             words += ["--stripe", str(self.description.stripe), "--for", str(seconds)]
             words += ["--listen", before if again else f"{listen}:0"]
+            words += ["--gather-us", str(gather_us)]
             started.append((server, server.start(words)))
         for server, process in started:
             server.wait_until_it_serves(process, patience)

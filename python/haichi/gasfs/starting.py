@@ -43,6 +43,7 @@ class Start:
     options: Sequence[str]  # of the dispatcher
     seconds: int  # after which all ends by itself
     patience: float
+    gather_us: int = 0  # of the servers
 
     def of(self, job: Job) -> None:
         """Starts the servers of this process, and mounts where it is the first on its node. If
@@ -59,7 +60,9 @@ class Start:
         address = self.launch.address(self.listen)
         try:
             with _a_signal_raises():
-                job.start_servers(address, self.seconds, self.patience, own, self.begin_in)
+                job.start_servers(
+                    address, self.seconds, self.patience, own, self.begin_in, self.gather_us
+                )
                 if self.where and self.launch.local == 0:
                     if self.launch.size > 1:
                         job.wait_for_servers(self.patience)

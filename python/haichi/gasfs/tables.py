@@ -78,7 +78,7 @@ def of_dispatchers(now: Seen, before: Seen | None) -> Table:
 def of_servers(now: Seen, before: Seen | None) -> Table:
     """A row for each server."""
     rates = ["written / s", "read / s"] if before else []
-    table = Table("server", "requests", "seeks", "written", "read", *rates, "free")
+    table = Table("server", "requests", "seeks", "as writes", "written", "read", *rates, "free")
     for one in now.servers:
         if "error" in one:
             table.add_row(str(one["index"]), str(one["error"]))
@@ -89,6 +89,7 @@ def of_servers(now: Seen, before: Seen | None) -> Table:
             str(one["index"]),
             f"{number(one, 'write_requests'):,}",
             f"{number(one, 'write_seeks'):,}",
+            f"{number(one, 'disk_writes'):,}",
             *(format_bytes(number(one, kind)) for kind in kinds),
             *([rate(one, earlier, kind, now, before) for kind in kinds] if before else []),
             format_bytes(number(one, "free_bytes")),

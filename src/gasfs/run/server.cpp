@@ -14,6 +14,7 @@ struct Options {
   std::string listen = "127.0.0.1:0";
   std::string announce;
   StoreOptions what;
+  ServiceOptions service;
   unsigned seconds = 0;
 };
 
@@ -29,7 +30,7 @@ int serve(const Options& options) {
                                          options.what.servers));
   auto store = Store::open(options.store, options.what);
   if (!store) return refuse(kFailed, store.error().text);
-  auto server = Server::open(std::move(*store), *secret, *address);
+  auto server = Server::open(std::move(*store), *secret, *address, options.service);
   if (!server) return refuse(kFailed, server.error().text);
   if (auto told = announce(options.announce, to_text(*address)); !told)
     return refuse(kFailed, told.error().text);
@@ -51,6 +52,10 @@ void add_server(CLI::App& app, int& code) {
       ->check(CLI::Range(1, 4096));
   command->add_option("--stripe", options->what.stripe, "Bytes of a stripe of new files.")
       ->check(CLI::Range(uint64_t{4096}, uint64_t{kMostPayload}));
+  command
+      ->add_option("--gather-us", options->service.gather_us,
+                   "Microseconds that a write waits for those of other nodes beside it.")
+      ->check(CLI::Range(0, 1'000'000));
   command->add_flag("--durable", options->what.durable, "Names are on the disk before an answer.");
   command->add_option("--for", options->seconds, "Seconds after which it ends.");
   command->callback([options, &code] { code = serve(*options); });

@@ -19,20 +19,22 @@ constexpr int kGraceMs = 60'000;
 
 }  // namespace
 
-Server::Server(std::unique_ptr<Store> store, const Secret& secret, Descriptor listening)
+Server::Server(std::unique_ptr<Store> store, const Secret& secret, Descriptor listening,
+               const ServiceOptions& options)
     : store_(std::move(store)),
       identity_{unguessable_number(), store_->id(), store_->index()},
-      service_(*store_, identity_.boot),
+      service_(*store_, identity_.boot, options),
       connections_(
           std::move(listening), secret, identity_,
           [this](uint64_t session, const Frame& frame) { return service_.answer(session, frame); },
           service_.counters().refused_connections) {}
 
 Result<std::unique_ptr<Server>> Server::open(std::unique_ptr<Store> store, const Secret& secret,
-                                             Address& address) {
+                                             Address& address, const ServiceOptions& options) {
   auto listening = listen_on(address);
   if (!listening) return tl::unexpected(listening.error());
-  return std::unique_ptr<Server>(new Server(std::move(store), secret, std::move(*listening)));
+  return std::unique_ptr<Server>(
+      new Server(std::move(store), secret, std::move(*listening), options));
 }
 
 Status Server::run(int stop_fd) {

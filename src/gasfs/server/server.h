@@ -20,14 +20,15 @@ class Server {
  public:
   /// Listens at `address`, which has the port afterwards.
   static Result<std::unique_ptr<Server>> open(std::unique_ptr<Store> store, const Secret& secret,
-                                              Address& address);
+                                              Address& address, const ServiceOptions& options = {});
   /// Serves until `stop_fd` can be read. Then each connection ends behind the request that it is
   /// at, and all that the kernel has goes to the disk: its error, if not all could.
   Status run(int stop_fd);
   Service& service() { return service_; }
 
  private:
-  Server(std::unique_ptr<Store> store, const Secret& secret, Descriptor listening);
+  Server(std::unique_ptr<Store> store, const Secret& secret, Descriptor listening,
+         const ServiceOptions& options);
   void drop_orphans();
 
   const std::unique_ptr<Store> store_;

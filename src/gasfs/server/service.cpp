@@ -15,7 +15,7 @@ Result<std::vector<std::byte>> Service::answer(uint64_t session, const Frame& fr
   const auto body = frame.body.span();
   switch (frame.header.kind) {
     case Kind::write:
-      return write(body);
+      return write(session, body);
     case Kind::read:
       return read(body);
     case Kind::cut:
@@ -37,11 +37,11 @@ Result<std::vector<std::byte>> Service::answer(uint64_t session, const Frame& fr
   }
 }
 
-Result<std::vector<std::byte>> Service::write(std::span<const std::byte> body) {
+Result<std::vector<std::byte>> Service::write(uint64_t session, std::span<const std::byte> body) {
   const auto message = unpack_write(body);
   if (!message) return tl::unexpected(message.error());
   counters_.count_write(message->inode, message->extents);
-  const auto done = store_.objects().write(message->inode, message->extents, message->payload);
+  const auto done = batches_.write(session, *message);
   if (!done) ++counters_.failed_requests;
   return reply_of(done);
 }
@@ -95,6 +95,8 @@ std::string Service::status() {
                       {"frames", counters_.frames.load()},
                       {"write_requests", counters_.write_requests.load()},
                       {"write_seeks", counters_.write_seeks.load()},
+                      {"disk_writes", store_.objects().writes()},
+                      {"written_together", batches_.together()},
                       {"written_bytes", counters_.written_bytes.load()},
                       {"read_requests", counters_.read_requests.load()},
                       {"read_bytes", counters_.read_bytes.load()},

@@ -7,15 +7,21 @@
 #include <vector>
 
 #include "gasfs/server/counters.h"
+#include "gasfs/server/write_batches.h"
 #include "gasfs/store/store.h"
 #include "gasfs/wire/stream.h"
 
 namespace haichi::gasfs {
 
+struct ServiceOptions {
+  int gather_us = 0;  // so long a write waits for those of other nodes beside it
+};
+
 /// Thread-safe.
 class Service {
  public:
-  Service(Store& store, uint64_t boot) : store_(store), boot_(boot) {}
+  Service(Store& store, uint64_t boot, const ServiceOptions& options = {})
+      : store_(store), boot_(boot), batches_(store.objects(), options.gather_us) {}
 
   /// The answer (Kind::reply) to a request of a session that has proved itself. EPROTO for what is
   /// no sound request, upon which the connection is of no more use.
@@ -23,7 +29,7 @@ class Service {
   Counters& counters() { return counters_; }
 
  private:
-  Result<std::vector<std::byte>> write(std::span<const std::byte> body);
+  Result<std::vector<std::byte>> write(uint64_t session, std::span<const std::byte> body);
   Result<std::vector<std::byte>> read(std::span<const std::byte> body);
   Result<std::vector<std::byte>> object(Kind kind, std::span<const std::byte> body);
   Result<std::vector<std::byte>> names(uint64_t session, std::span<const std::byte> body);
@@ -32,6 +38,7 @@ class Service {
   Store& store_;
   const uint64_t boot_;
   Counters counters_;
+  WriteBatches batches_;
 };
 
 }  // namespace haichi::gasfs

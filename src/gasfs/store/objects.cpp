@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <cstring>
 
 #include "base/os.h"
@@ -83,9 +84,33 @@ Done Objects::write(Inode inode, std::span<const Extent> extents,
     size_t length = 0;  // of those that follow on each other, which are one call
     for (; i < extents.size() && extents[i].offset == begin + length; ++i)
       length += extents[i].length;
+    ++writes_;
     const auto done = write_fully(real_os(), (*fd)->get(), payload.first(length), int64_t(begin));
     if (!done) return tl::unexpected(done.error().code);
     payload = payload.subspan(length);
+  }
+  return {};
+}
+
+Done Objects::write_run(Inode inode, uint64_t offset, std::vector<iovec> pieces) {
+  const auto fd = find(inode, true);
+  if (!fd) return tl::unexpected(fd.error());
+  for (std::span<iovec> left = pieces; !left.empty();) {
+    const auto count = static_cast<int>(std::min<size_t>(left.size(), IOV_MAX));
+    ++writes_;
+    const ssize_t written = ::pwritev((*fd)->get(), left.data(), count, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return tl::unexpected(errno);
+    if (written == 0) return tl::unexpected(EIO);
+    offset += static_cast<uint64_t>(written);
+    auto done = static_cast<size_t>(written);
+    while (!left.empty() && done >= left.front().iov_len) {
+      done -= left.front().iov_len;
+      left = left.subspan(1);
+    }
+    if (done == 0) continue;
+    left.front().iov_base = static_cast<std::byte*>(left.front().iov_base) + done;
+    left.front().iov_len -= done;
   }
   return {};
 }

@@ -2,6 +2,9 @@
 // server at the file's own offsets, so that a store with one server can be read with any tool.
 #pragma once
 
+#include <sys/uio.h>
+
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -9,6 +12,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "base/result.h"
@@ -26,6 +30,10 @@ class Objects {
   /// Writes all extents, in order. An object that is not there is made. After an error (errno) part
   /// of them may have been written.
   Done write(Inode inode, std::span<const Extent> extents, std::span<const std::byte> payload);
+  /// Writes what lies in these places as one run from `offset` on.
+  Done write_run(Inode inode, uint64_t offset, std::vector<iovec> pieces);
+  /// How often the kernel was asked to write.
+  uint64_t writes() const { return writes_; }
   /// Reads all extents; zeros where nothing was written.
   Done read(Inode inode, std::span<const Extent> extents, std::span<std::byte> into);
   /// Drops what is behind `size`. An object that is not there is no error, here and below.
@@ -45,6 +53,7 @@ class Objects {
   void forget(Inode inode);
 
   const Descriptor root_;
+  std::atomic<uint64_t> writes_{0};
   std::mutex mutex_;
   // Descriptors that are kept open, the last used in front.
   std::list<std::pair<Inode, Shared>> kept_;
