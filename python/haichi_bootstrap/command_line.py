@@ -71,7 +71,7 @@ usage: ./haichi COMMAND
             ./haichi compare A B    where samples of B are slower than those of A
   lab       a cluster of network namespaces: up, run, down
   gasfs     a file system that gathers, arranges and scatters what a node's processes write:
-            start, stop, status, mount, broadcast, stage-in, stage-out, set, check
+            start, stop, status, mount, broadcast, picture, stage-in, stage-out, set, check
   report    print a run report or samples, make their page or a trace
   explain   how the algorithms of a run's collectives were chosen
   export    what was chosen, as rules that the MPI library reads without haichi; samples as CSV

@@ -20,6 +20,7 @@ from haichi.gasfs.launch import Launch
 from haichi.gasfs.staging_commands import stage_in, stage_out
 from haichi.gasfs.starting import Start, make, stay
 from haichi.gasfs.tables import Seen, tables, watch
+from haichi.units import plural
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -46,6 +47,9 @@ Memory = Annotated[str, typer.Option(help="Bytes of all files that may wait for 
 Cache = Annotated[str, typer.Option(help="Bytes that the node keeps of what it has read; 0: none.")]
 Pinned = Annotated[str, typer.Option(help="Bytes of files that `broadcast` may place here.")]
 Linger = Annotated[int, typer.Option(min=1, help="Milliseconds that gathered bytes may wait.")]
+Traced = Annotated[
+    bool, typer.Option("--trace", help="Keep what is written, for `haichi gasfs picture`.")
+]
 ServerPatience = Annotated[
     float, typer.Option(min=0.1, help="Seconds until a silent server is given up.")
 ]
@@ -110,6 +114,7 @@ def start(
     pinned: Pinned = "256M",
     linger_ms: Linger = 2000,
     server_patience: ServerPatience = 30,
+    trace: Traced = False,
     patience: Patience = 30,
     seconds: Seconds = 0,
     remain: Annotated[
@@ -136,7 +141,9 @@ def start(
         launch = Launch.of(os.environ)
         job = make(launch, folder, servers, size_of(stripe), patience)
         where = None if no_mount else mount or job.folder / "mnt"
-        Start(launch, listen, store, where, options, seconds, patience, server_gather_us).of(job)
+        Start(launch, listen, store, where, options, seconds, patience, server_gather_us, trace).of(
+            job
+        )
     if launch.rank == 0:
         number = job.description.servers
         served = f"{number} server{'s' if number > 1 else ''}"
@@ -162,6 +169,7 @@ def mount(
     pinned: Pinned = "256M",
     linger_ms: Linger = 2000,
     server_patience: ServerPatience = 30,
+    trace: Traced = False,
     patience: Patience = 30,
     seconds: Seconds = 0,
 ) -> None:
@@ -178,7 +186,7 @@ def mount(
             server_patience,
             seconds,
         )
-        Job.load(folder).mount(where, options, patience)
+        Job.load(folder).mount(where, options, patience, trace=trace)
         sys.stdout.write(f"files at {where}, up in {seconds_since_start():.1f} s\n")
 
 
@@ -252,6 +260,25 @@ def prometheus_text(servers: list[Numbers], dispatchers: list[Numbers]) -> str:
         f"# TYPE {name} gauge\n" + "".join(f"{line}\n" for line in of_name)
         for name, of_name in lines.items()
     )
+
+
+@app.command()
+def picture(
+    folder: Folder,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files of its mount; the busiest without.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("gasfs.html"),
+) -> None:
+    """Draw what programs asked for and what went to the servers: file offset by time.
+
+    Of what nodes that `start` or `mount` with --trace have kept; and why requests were not merged.
+    """
+    from haichi.gasfs.picture import draw  # and what it takes to load, for this command alone
+
+    with one_line():
+        drawn = draw(Job.load(folder), files or [], out)
+    sys.stdout.write(f"{plural(drawn, 'file')} in {out}\n")
 
 
 @app.command("set")

@@ -232,7 +232,9 @@ class Job:
                     raise GasfsError(f"{server.name} does not answer in {patience:.0f} s: {why}")
                 time.sleep(LOOK)
 
-    def mount(self, where: Path, options: Sequence[str], patience: float) -> None:
+    def mount(
+        self, where: Path, options: Sequence[str], patience: float, *, trace: bool = False
+    ) -> None:
         """Starts a dispatcher on this node, whose files are seen at `where`.
 
         Raises:
@@ -252,6 +254,10 @@ class Job:
             words += ["--server", server.address()]
         words += ["--mount", where.absolute(), *options]
         dispatcher = self._free_dispatcher()
+        traced = dispatcher.run / f"{dispatcher.name}.trace"
+        traced.unlink(missing_ok=True)
+        if trace:
+            words += ["--trace", traced]
         process = dispatcher.start(words, mount=str(where.absolute()))
         dispatcher.wait_until_it_serves(process, patience)
 

@@ -44,6 +44,7 @@ class Start:
     seconds: int  # after which all ends by itself
     patience: float
     gather_us: int = 0  # of the servers
+    trace: bool = False  # what is written
 
     def of(self, job: Job) -> None:
         """Starts the servers of this process, and mounts where it is the first on its node. If
@@ -66,7 +67,7 @@ class Start:
                 if self.where and self.launch.local == 0:
                     if self.launch.size > 1:
                         job.wait_for_servers(self.patience)
-                    job.mount(self.where, self.options, self.patience)
+                    job.mount(self.where, self.options, self.patience, trace=self.trace)
         except BaseException:
             job.stop(self.patience)
             raise

@@ -37,7 +37,8 @@ Dispatcher::Dispatcher(const DispatcherOptions& options)
   names_ = std::make_unique<NameClient>(*links_[0]);
   scatter_ = std::make_unique<Scatter>(
       links_, *names_, budget_,
-      ScatterOptions{options_.arrange, std::max(options_.memory / 4, options_.sub_buffer)});
+      ScatterOptions{options_.arrange, std::max(options_.memory / 4, options_.sub_buffer),
+                     options_.trace.get()});
   ager_ = std::thread([this] { send_aged(); });
 }
 
@@ -266,6 +267,7 @@ void Dispatcher::gather(const File& file, uint64_t offset, std::span<const std::
   const bool first = file->pending.empty();
   file->pending.push_back({offset, bytes.size(), file->memory.size()});
   file->memory.insert(file->memory.end(), bytes.begin(), bytes.end());
+  if (options_.trace) options_.trace->request(file->inode, offset, bytes.size());
   budget_.take(bytes.size());
   kept_.drop(file->inode, offset, bytes.size());
   file->size = std::max(file->size, offset + bytes.size());

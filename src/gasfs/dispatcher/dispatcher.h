@@ -22,6 +22,7 @@
 #include "gasfs/dispatcher/name_client.h"
 #include "gasfs/dispatcher/scatter.h"
 #include "gasfs/dispatcher/server_parts.h"
+#include "gasfs/dispatcher/trace.h"
 #include "gasfs/files/node_files.h"
 #include "gasfs/wire/messages.h"
 
@@ -38,6 +39,7 @@ struct DispatcherOptions {
   uint64_t pinned = uint64_t{256} << 20;    // bytes of files that are held whole
   int linger_ms = 2000;                     // what was gathered goes after so long at the latest
   int patience_ms = 30'000;                 // and a silent server is given up
+  std::shared_ptr<Trace> trace{};           // has what is written, if there is one
   std::string job{};                        // the job's folder, which is told who asks
 };
 

@@ -104,6 +104,12 @@ void Scatter::issue(const File& file, bool full) {
   if (file->pending.empty()) return;
   const Arranged arranged = options_.arrange ? arrange(file->pending, file->layout)
                                              : cut_only(file->pending, file->layout);
+  if (options_.trace) {
+    const uint32_t go = options_.trace->next_go();
+    for (const Run& run : arranged.runs)
+      options_.trace->sent(file->inode, run.offset, run.length, go);
+    options_.trace->flush();
+  }
   std::vector<std::vector<const Run*>> of_server(links_.size());
   for (const Run& run : arranged.runs)
     for (uint32_t copy = 0; copy < file->layout.copies; ++copy)

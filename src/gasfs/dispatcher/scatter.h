@@ -11,6 +11,7 @@
 #include "gasfs/dispatcher/link.h"
 #include "gasfs/dispatcher/name_client.h"
 #include "gasfs/dispatcher/node_file.h"
+#include "gasfs/dispatcher/trace.h"
 
 namespace haichi::gasfs {
 
@@ -45,6 +46,7 @@ class Budget {
 struct ScatterOptions {
   bool arrange = true;  // false: as the requests came (table 3, "NotArranged")
   uint64_t most_sub_buffer = uint64_t{64} << 20;  // bytes to which one grows
+  Trace* trace = nullptr;                         // has what is sent, if there is one
 };
 
 struct ScatterCounts {

@@ -20,6 +20,8 @@ struct Options {
   std::string secret;
   std::string mount;
   std::string announce;
+  std::string trace;
+  uint64_t most_traced = 1'000'000;
   DispatcherOptions what;
   bool as_they_come = false;
   unsigned seconds = 0;
@@ -54,6 +56,11 @@ int dispatch(Options options) {
     auto address = parse_address(text);
     if (!address) return refuse(kBadInput, address.error().text);
     options.what.servers.push_back(std::move(*address));
+  }
+  if (!options.trace.empty()) {
+    auto trace = Trace::open(options.trace, options.most_traced);
+    if (!trace) return refuse(kBadInput, trace.error().text);
+    options.what.trace = std::move(*trace);
   }
   Dispatcher dispatcher(options.what);
   if (auto begun = dispatcher.begin(); !begun) return refuse(kFailed, begun.error().text);
@@ -100,6 +107,8 @@ void add_dispatcher(CLI::App& app, int& code) {
       ->check(CLI::Range(1, 3'600'000));
   command->add_option("--patience-ms", what.patience_ms, "A server that is silent is given up.")
       ->check(CLI::Range(100, 3'600'000));
+  command->add_option("--trace", options->trace, "File that has each request, before and after.");
+  command->add_option("--most-traced", options->most_traced, "Requests that it has at most.");
   command->add_option("--for", options->seconds, "Seconds after which it ends.");
   command->callback([options, &code] { code = dispatch(*options); });
 }
