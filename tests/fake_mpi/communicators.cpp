@@ -67,6 +67,12 @@ int test_inter(MPI_Comm, int* inter) {
   return call.fails() ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
+int topology(MPI_Comm, int* topology) {
+  const LibraryCall call("MPI_Topo_test");
+  *topology = MPI_UNDEFINED;
+  return call.fails() ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
 int get_parent(MPI_Comm* parent) {
   *parent = handles().comm_null;
   return MPI_SUCCESS;
@@ -138,6 +144,7 @@ void add_communicators(mpi::Real& table) {
   table.Comm_rank = rank;
   table.Comm_size = size;
   table.Comm_test_inter = test_inter;
+  table.Topo_test = topology;
   table.Comm_get_parent = get_parent;
   table.Comm_create_keyval = create_keyval;
   table.Comm_set_attr = set_attribute;

@@ -1,6 +1,7 @@
 // The functions of an MPI library for the ranks of a fake job (job.h), by the table of
 // generated/real.h: those that src/mpi calls on the way from MPI_Init to the end of a collective
-// file access. The others are null: a test that comes to one crashes there.
+// file access or of a nonblocking or persistent all-to-all. The others are null: a test that comes
+// to one crashes there.
 //
 // A request completes after some looks at it, drawn from the job's seed. Half of the sends are
 // complete when their receive is there, the others at once.

@@ -21,6 +21,9 @@ struct JobOptions {
   /// The MPI call of `failing_rank` that fails, counted from 0 in its watched part; -1: none. A
   /// collective call fails on all ranks. The call has done nothing then.
   int64_t failing_call = -1;
+  /// Calls about datatypes are among those that may fail. Libraries refuse them for handles that
+  /// are no datatypes alone.
+  bool types_fail = true;
   /// The same of memory: the request for it that is refused.
   int64_t refused_memory = -1;
   int failing_rank = 0;

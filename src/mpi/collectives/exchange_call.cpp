@@ -131,18 +131,6 @@ Status by_schedule(CommState& state, const ExchangeCall& call, const Candidate& 
   return done;
 }
 
-/// The other ranks wait for this one's messages, so the job ends, with a word, instead of hanging.
-Status by_schedule_or_abort(CommState& state, const ExchangeCall& call,
-                            const Candidate& candidate) {
-  try {
-    return by_schedule(state, call, candidate);
-  } catch (const std::bad_alloc&) {
-    log(LogLevel::error, "out of memory in the middle of {}; the job ends", call.collective);
-    abort_job(kOutOfMemoryExit);
-    return {};
-  }
-}
-
 /// The mean over the ranks of what each has to say. What cannot be agreed leaves the ranks with
 /// different choices, so the caller must not go on with them.
 bool agree(CommState& state, collectives::Selection& selection) {
@@ -205,7 +193,8 @@ int run_exchange(MPI_Comm comm, CommState& state, const ExchangeCall& call,
   if (candidate.algorithm == nullptr)
     result = library();
   else
-    done = by_schedule_or_abort(state, call, candidate);
+    done =
+        unless_out_of_memory(call.collective, [&] { return by_schedule(state, call, candidate); });
   const int64_t end_ns = now_ns();
   const double seconds = double(end_ns - begin_ns) * 1e-9;
   tuned.seconds += seconds;

@@ -10,6 +10,7 @@
 #include "mpi/collectives/nonblocking_exchange.h"
 #include "mpi/collectives/nonblocking_peers.h"
 #include "mpi/collectives/persistent_exchange.h"
+#include "mpi/job/abort_job.h"
 
 namespace haichi::mpi {
 
@@ -18,10 +19,12 @@ namespace haichi::mpi {
 template <class Call, class ExchangeOf>
 int begin_exchange(const Call& call, decltype(&start_exchange) begin, ExchangeOf exchange_of) {
   const auto peers = call.request ? peers_of(call.comm) : nullptr;
-  const std::optional<ExchangeCall> exchange = peers ? exchange_of(*peers) : std::nullopt;
-  return exchange
-             ? begin(call.comm, peers, *exchange, call.request, [&] { return call.real_call(); })
-             : call.real_call();
+  return unless_out_of_memory("a nonblocking or persistent collective", [&] {
+    const std::optional<ExchangeCall> exchange = peers ? exchange_of(*peers) : std::nullopt;
+    return exchange
+               ? begin(call.comm, peers, *exchange, call.request, [&] { return call.real_call(); })
+               : call.real_call();
+  });
 }
 
 template <class Call>

@@ -5,9 +5,11 @@
 #include <mutex>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "generated/real.h"
 #include "mpi/collectives/exchange_messages.h"
 #include "mpi/compat/handles.h"
+#include "mpi/job/abort_job.h"
 #include "mpi/requests/operations.h"
 
 namespace haichi::mpi {
@@ -55,7 +57,13 @@ class PersistentExchange : public Operation {
   void end() {
     const int bytes = requests_.error() == MPI_SUCCESS ? 0 : 1;
     const char byte = 0;
-    real().Send(&byte, bytes, handles().byte, own_rank(), end_tag_.value(), message_comm());
+    if (real().Send(&byte, bytes, handles().byte, own_rank(), end_tag_.value(), message_comm()) ==
+        MPI_SUCCESS)
+      return;
+    // Whoever waits for the request would wait for ever.
+    log(LogLevel::error,
+        "the MPI library refused the message that ends a persistent exchange; the job ends");
+    abort_job(kNoMessagesExit);
   }
 
   Progress advance() override { return requests_.advance(); }

@@ -4,6 +4,7 @@
 #include "generated/real.h"
 #include "mpi/collectives/exchange_forms.h"
 #include "mpi/collectives/persistent_exchange.h"
+#include "mpi/job/abort_job.h"
 #include "mpi/requests/operations.h"
 
 namespace haichi::mpi {
@@ -14,20 +15,24 @@ int alltoall_init(const Call& call) {
   return begin_alltoall(call, make_persistent_exchange);
 }
 
+int start_one(MPI_Request* request) {
+  return unless_out_of_memory("the start of a persistent collective", [&] {
+    int result = MPI_SUCCESS;
+    return start_persistent_exchange(request, result) ? result : real().Start(request);
+  });
+}
+
 }  // namespace
 
 int on_Start(MPI_Request* request) {
-  int result = MPI_SUCCESS;
-  if (persistent_exchanges() && start_persistent_exchange(request, result)) return result;
-  return real().Start(request);
+  return persistent_exchanges() ? start_one(request) : real().Start(request);
 }
 
 int on_Startall(int count, MPI_Request array_of_requests[]) {
   if (!persistent_exchanges()) return real().Startall(count, array_of_requests);
   int result = MPI_SUCCESS;
   for (int i = 0; i < count && result == MPI_SUCCESS; ++i)
-    if (!start_persistent_exchange(&array_of_requests[i], result))
-      result = real().Start(&array_of_requests[i]);
+    result = start_one(&array_of_requests[i]);
   return result;
 }
 

@@ -3,6 +3,10 @@
 
 #include <time.h>
 
+#include <new>
+#include <string_view>
+
+#include "base/log.h"
 #include "generated/real.h"
 #include "mpi/compat/handles.h"
 
@@ -20,6 +24,17 @@ inline void abort_job(int exit_code) {
   const timespec moment{0, 100'000'000};
   nanosleep(&moment, nullptr);
   real().Abort(handles().comm_world, exit_code);
+}
+
+/// Makes `call`, for which other ranks wait, or the program itself: where it runs out of memory the
+/// job ends, with a word on `what`, instead of hanging.
+template <class Call>
+auto unless_out_of_memory(std::string_view what, Call call) -> decltype(call()) try {
+  return call();
+} catch (const std::bad_alloc&) {
+  log(LogLevel::error, "out of memory in {}; the job ends", what);
+  abort_job(kOutOfMemoryExit);
+  return {};
 }
 
 }  // namespace haichi::mpi

@@ -45,6 +45,8 @@ MessageTag::MessageTag() {
     value_ = m.returned.back();
     m.returned.pop_back();
   } else if (m.next <= m.most) {
+    // Giving it back takes no memory then.
+    if (m.returned.capacity() <= size_t(m.next)) m.returned.reserve(2 * size_t(m.next) + 8);
     value_ = m.next++;
   }
 }

@@ -2,6 +2,7 @@
 // of haichi's is open, or none that the call is about, they are the MPI library's.
 #include "generated/hooks.h"
 #include "generated/real.h"
+#include "mpi/job/abort_job.h"
 #include "mpi/job/backoff.h"
 #include "mpi/requests/operations.h"
 
@@ -25,24 +26,28 @@ Told in_some(MPI_Status* statuses, const int* number, const int* indices) {
 template <class Over, class RealCall>
 int wait(const MPI_Request* requests, int count, const Told& told, Over over, RealCall real_call) {
   if (!operations_open() || requests == nullptr) return real_call();
-  OperationsAmong ours(requests, count);
-  Backoff backoff;
-  for (;;) {
-    const Progress made = ours.advance();
-    if (made == Progress::complete) return ours.tell(real_call(), told);
-    int result = MPI_SUCCESS;
-    if (over(result) || result != MPI_SUCCESS) return ours.tell(result, told);
-    made == Progress::some ? backoff.reset() : backoff.idle();
-  }
+  return unless_out_of_memory("a call that waits for requests", [&] {
+    OperationsAmong ours(requests, count);
+    Backoff backoff;
+    for (;;) {
+      const Progress made = ours.advance();
+      if (made == Progress::complete) return ours.tell(real_call(), told);
+      int result = MPI_SUCCESS;
+      if (over(result) || result != MPI_SUCCESS) return ours.tell(result, told);
+      made == Progress::some ? backoff.reset() : backoff.idle();
+    }
+  });
 }
 
 /// A call that does not wait.
 template <class RealCall>
 int look(const MPI_Request* requests, int count, const Told& told, RealCall real_call) {
   if (!operations_open() || requests == nullptr) return real_call();
-  OperationsAmong ours(requests, count);
-  ours.advance();
-  return ours.tell(real_call(), told);
+  return unless_out_of_memory("a call that tests requests", [&] {
+    OperationsAmong ours(requests, count);
+    ours.advance();
+    return ours.tell(real_call(), told);
+  });
 }
 
 }  // namespace
