@@ -159,7 +159,9 @@ std::string pack_inodes(std::span<const Inode> inodes) {
 }
 
 std::vector<Inode> unpack_inodes(std::string_view text) {
-  if (text.size() % sizeof(Inode) != 0 || text.size() > kMostWatched * sizeof(Inode)) return {};
+  const bool sound =
+      text.size() % sizeof(Inode) == 0 && text.size() <= kMostWatched * sizeof(Inode);
+  if (!sound || text.empty()) return {};
   std::vector<Inode> inodes(text.size() / sizeof(Inode));
   std::memcpy(inodes.data(), text.data(), text.size());
   return inodes;

@@ -8,6 +8,7 @@
 
 #include "gasfs/wire/bytes.h"
 #include "gasfs/wire/hello.h"
+#include "gasfs/wire/hold_messages.h"
 #include "gasfs/wire/messages.h"
 #include "gasfs/wire/name_messages.h"
 #include "gasfs/wire/sockets.h"
@@ -291,6 +292,40 @@ TEST(Address, IsHostAndPort) {
   EXPECT_EQ(parse_address("[::1]:70")->host, "::1");
   for (const char* wrong : {"node1", ":70", "node1:", "node1:x", "node1:70000"})
     EXPECT_FALSE(parse_address(wrong)) << wrong;
+}
+
+TEST(Messages, ListsOfInodesComeBackAndWhatIsNoneIsEmpty) {
+  const std::vector<Inode> inodes{1, 77, ~uint64_t{0}};
+  EXPECT_EQ(unpack_inodes(pack_inodes(inodes)), inodes);
+  for (const std::string& none : {std::string(), std::string(7, 'x'), std::string(17 * 8, 'x')})
+    EXPECT_TRUE(unpack_inodes(none).empty()) << none.size();
+}
+
+/// Of nodes that hold a file whole.
+TEST(Messages, WhatNodesAskEachOtherComesBackAndNothingElse) {
+  const HoldMessage hold{5, {{"10.0.0.1", 4242}, {"fe80::1", 1}}};
+  const auto held_again = unpack_hold(pack_hold(hold));
+  ASSERT_TRUE(held_again);
+  EXPECT_EQ(held_again->inode, 5u);
+  ASSERT_EQ(held_again->from.size(), 2u);
+  EXPECT_EQ(to_text(held_again->from[1]), "[fe80::1]:1");
+  const PullMessage pull{.inode = 5, .changed = {7, 8}, .stale = 2, .offset = 9, .length = 10};
+  const auto pulled = unpack_pull(pack_pull(pull));
+  ASSERT_TRUE(pulled);
+  EXPECT_EQ(pulled->changed.tv_nsec, 8);
+  EXPECT_EQ(pulled->offset + pulled->length, 19u);
+  for (const uint32_t length : {uint32_t{0}, kMostPulled + 1, UINT32_MAX})
+    EXPECT_FALSE(unpack_pull(pack_pull({.inode = 5, .length = length}))) << length;
+  EXPECT_FALSE(unpack_pull(pack_pull({.offset = UINT64_MAX, .length = 1})));
+  EXPECT_FALSE(unpack_hold(pack_hold({5, std::vector<Address>(kMostSources + 1)})));
+  auto state = pack_held({.state = HeldMessage::State::held, .trouble = "none"});
+  EXPECT_EQ(unpack_held(state)->trouble, "none");
+  state[0] = std::byte{4};
+  EXPECT_FALSE(unpack_held(state));
+  for (auto bytes : {pack_hold(hold), pack_pull(pull), pack_held({})}) {
+    bytes.pop_back();
+    EXPECT_FALSE(unpack_hold(bytes) || unpack_pull(bytes) || unpack_held(bytes));
+  }
 }
 
 }  // namespace
