@@ -1,5 +1,6 @@
-// Fuzz target: frames as a server gets them, carried out on a store, and answers as a dispatcher
-// gets them. An input is the kind of a frame and its body, or a header.
+// Fuzz target: frames as a server gets them, carried out on a store, frames as a node gets them of
+// another, and answers as a dispatcher gets them. An input is the kind of a frame and its body, or
+// a header.
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <memory>
 
 #include "gasfs/server/service.h"
+#include "gasfs/wire/hold_messages.h"
 #include "gasfs/wire/name_messages.h"
 #include "target.h"
 
@@ -88,6 +90,19 @@ void as_dispatcher(std::span<const std::byte> body) {
     require(text.size() < left);
 }
 
+/// What unpacks is what was packed.
+void as_node(std::span<const std::byte> body) {
+  const Buffer copy = own(body);
+  if (const auto hold = unpack_hold(copy.span()))
+    require(std::ranges::equal(pack_hold(*hold), copy.span()));
+  if (const auto held = unpack_held(copy.span()))
+    require(std::ranges::equal(pack_held(*held), copy.span()));
+  if (const auto pull = unpack_pull(copy.span())) {
+    require(pull->length > 0 && pull->length <= kMostPulled);
+    require(std::ranges::equal(pack_pull(*pull), copy.span()));
+  }
+}
+
 void as_header(std::span<const std::byte> bytes) {
   if (bytes.size() < kHeaderBytes) return;
   const auto header = unpack(bytes.first<kHeaderBytes>());
@@ -103,7 +118,7 @@ Input input(uint8_t kind, std::span<const std::byte> body) {
 }
 
 /// Kinds of inputs that are no requests.
-constexpr uint8_t kAnswer = 200, kHeader = 201;
+constexpr uint8_t kAnswer = 200, kHeader = 201, kNode = 202;
 
 }  // namespace
 
@@ -114,6 +129,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     as_dispatcher(body);
   else if (data[0] == kHeader)
     as_header(body);
+  else if (data[0] == kNode)
+    as_node(body);
   else
     as_server(data[0], body);
   return 0;
@@ -147,5 +164,8 @@ std::vector<Input> seeds() {
   made.push_back(input(kAnswer, pack_reply(0, pack_name_reply(reply))));
   made.push_back(input(kAnswer, pack_reply(0, pack_space({}))));
   made.push_back(input(kHeader, pack({Kind::write, 100, 3, 4})));
+  made.push_back(input(kNode, pack_hold({2, {{"10.0.0.1", 4242}, {"node7", 1}}})));
+  made.push_back(input(kNode, pack_held({HeldMessage::State::coming, 9, 10, 3, "slow"})));
+  made.push_back(input(kNode, pack_pull({.inode = 2, .offset = 1 << 20, .length = kMostPulled})));
   return made;
 }
