@@ -18,7 +18,7 @@ def test_inputs_that_are_almost_right(target: str, tmp_path: Path) -> None:
         pytest.skip("this build has no gather file system: ./haichi doctor says what it needs")
     corpus = tmp_path / "corpus"
     shutil.unpack_archive(Path(__file__).parent / f"fuzz/corpus-{target}.tar.xz", corpus)
-    words = [program, "--runs", "20000", "--seconds", "20", "--seed", "1", corpus]
+    words: list[str | Path] = [program, "--runs", "20000", "--seconds", "20", "--seed", "1", corpus]
     done = run_bounded(words, timeout=100, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "inputs of seed 1" in done.stdout
