@@ -30,7 +30,6 @@ constexpr int kRanks = 4;
 constexpr int kBlock = 700;   // bytes from each rank to each
 constexpr int kRounds = 3;    // starts of a persistent one, or calls
 constexpr int kTogether = 2;  // under way at a time
-constexpr int kLimit_s = 10;
 constexpr int kWithoutHaichi = 1000, kWrongBytes = 1001;
 
 char byte_of(int from, int to, int round, int at) {
@@ -130,8 +129,8 @@ class Exchanges : public testing::TestWithParam<const char*> {
   std::vector<RankEnd> run(JobOptions options) const {
     options.ranks = kRanks;
     options.types_fail = false;
-    return test::run_job(
-        options, [this](int rank, test::Watch& watch) { return exchange(rank, watch); }, kLimit_s);
+    return test::run_job(options,
+                         [this](int rank, test::Watch& watch) { return exchange(rank, watch); });
   }
 
   /// Whatever went wrong: the job ended. A rank that was through before an abort has the right
