@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "mpiio/twophase/cut.h"
+#include "mpiio/twophase/demand_sum.h"
 #include "mpiio/twophase/node_streams.h"
 #include "mpiio/twophase/two_phase.h"
 #include "mpiio/twophase/two_phase_schedule.h"
@@ -95,22 +95,6 @@ mpiio::TwoPhaseOptions options_of(const Case& of) {
   return options;
 }
 
-mpiio::Demand demand_of(const std::vector<Access>& accesses, const Parameters& p) {
-  mpiio::Demand demand{.hull = {INT64_MAX, 0},
-                       .hole = mpiio::hole_of(p.access),
-                       .ranks = int(accesses.size()),
-                       .all_open = true};
-  for (const Access& access : accesses) {
-    const plan::Extent hull = access.hull();
-    demand.hull.begin = std::min(demand.hull.begin, hull.begin);
-    demand.hull.end = std::max(demand.hull.end, hull.end);
-    demand.spans += hull.size();
-    demand.bytes += access.end() - access.begin();
-    demand.blocks += p.contiguous ? 1 : p.region_count;
-  }
-  return demand;
-}
-
 std::shared_ptr<const Base> plan(const Case& of) {
   auto base = std::make_shared<Base>();
   const Parameters& p = of.parameters;
@@ -126,8 +110,8 @@ std::shared_ptr<const Base> plan(const Case& of) {
   const mpiio::TwoPhaseOptions options = options_of(of);
   base->plan = mpiio::plan_two_phase(of.placement, options, p.access, demands);
   if (base->plan.stream_part > 0) base->streams.emplace(of.placement, base->plan);
-  base->choice =
-      mpiio::choose_way(of.placement, options, p.access, demand_of(base->accesses, p), {}, false);
+  base->choice = mpiio::choose_way(of.placement, options, p.access,
+                                   mpiio::sum_of(base->accesses, p.access), {}, false);
   return base;
 }
 
@@ -145,7 +129,7 @@ Result<Job> hpio(const Case& of) {
   job.base = base;
   job.program_bytes = p.region_size * p.region_count * ranks;
   if (base->choice.way == mpiio::Way::alone) {
-    job.why = {text_of(base->choice, of.placement, demand_of(base->accesses, p))};
+    job.why = {text_of(base->choice, of.placement, mpiio::sum_of(base->accesses, p.access))};
     for (int r = 0; r < ranks; ++r) {
       const Pieces own = pieces_of(p, ranks, r);
       job.schedules.push_back(std::make_unique<FileSteps>(

@@ -5,30 +5,13 @@
 #include <algorithm>
 
 #include "mpiio/regions/spread.h"
+#include "mpiio/twophase/demand_sum.h"
 #include "mpiio/twophase/two_phase.h"
 #include "support/random_placement.h"
 #include "support/strided_demand.h"
 
 namespace haichi::mpiio {
 namespace {
-
-/// As the ranks add it up (src/mpi/access/access_summary.cpp).
-Demand sum_of(const std::vector<Access>& accesses, Direction direction) {
-  Demand sum{.hull = {INT64_MAX, 0}, .hole = hole_of(direction), .all_open = true};
-  for (const Access& access : accesses) {
-    if (access.empty()) continue;
-    const plan::Extent hull = access.hull();
-    const Spread spread = spread_of(access, hole_of(direction));
-    sum.hull = {std::min(sum.hull.begin, hull.begin), std::max(sum.hull.end, hull.end)};
-    sum.spans += hull.size();
-    sum.bytes += access.end() - access.begin();
-    sum.blocks += access.blocks();
-    sum.parts += spread.parts;
-    sum.occupied += spread.bytes;
-    ++sum.ranks;
-  }
-  return sum;
-}
 
 TwoPhasePlan plan(const placement::Placement& placement, const TwoPhaseOptions& options,
                   Direction direction, const std::vector<Access>& accesses) {
@@ -132,10 +115,13 @@ TEST(Cut, OfRanksThatLieBetweenEachOtherLooksAtAllOfThem) {
     const double share = double(all.bytes) / double(sum.hull.size());
     dense += share > 0.6;
     sparse += share < 0.1;
-    if (share > 0.6) EXPECT_FALSE(cut.in_parts) << seed << ": " << share;
+    if (share > 0.6) {
+      EXPECT_FALSE(cut.in_parts) << seed << ": " << share;
+    }
     if (share < 0.1 &&
-        cut_of_range(placement, {}, aggregators_of(placement, {}), sum.hull).cycles > 1)
+        cut_of_range(placement, {}, aggregators_of(placement, {}), sum.hull).cycles > 1) {
       EXPECT_TRUE(cut.in_parts) << seed << ": " << share;
+    }
   }
   EXPECT_GT(dense, 20);
   EXPECT_GT(sparse, 50);
