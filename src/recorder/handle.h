@@ -14,4 +14,10 @@ uint64_t bits(Handle handle) {
   return number;
 }
 
+/// False where nobody has memory: MPI libraries refuse such pointers and do not read there.
+inline bool may_be_read(const void* pointer) {
+  constexpr uintptr_t kFirstPage = 4096;
+  return reinterpret_cast<uintptr_t>(pointer) >= kFirstPage;
+}
+
 }  // namespace haichi::recorder

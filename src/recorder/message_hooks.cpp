@@ -89,8 +89,8 @@ void describe_exchange(Description& d, const Call& call) {
 
 /// A call that only receives, or looks what could be received.
 template <class Call>
-void describe_receive(Description& d, const Call& call) {
-  int source = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
+void describe_receive(Description& d, const Call& call, const recorder::ProbedMessage& probed) {
+  int source = probed.source, tag = probed.tag;
   if constexpr (requires { call.source; }) source = call.source;
   if constexpr (requires { call.tag; }) tag = call.tag;
   if constexpr (requires { call.dest; }) source = call.dest;  // MPI_Precv_init
@@ -106,18 +106,42 @@ void describe_receive(Description& d, const Call& call) {
   d.key().place = d.session.place_of(d.event.peer);
 }
 
+/// MPI_Mrecv and MPI_Imrecv: what they receive has a handle, and no communicator in the call.
 template <class Call>
-void describe(Description& d, const Call& call) {
+constexpr bool kReceivesProbed =
+    requires(Call call) { call.message; } && !requires(Call call) { call.comm; };
+
+/// What is known of the message that a call is to receive, which is known no longer then. Before
+/// the call: behind it the handle is another thread's.
+template <class Call>
+recorder::ProbedMessage take_probed(recorder::Session& session, const Call& call) {
+  recorder::ProbedMessage message;
+  if constexpr (kReceivesProbed<Call>) {
+    if (!recorder::may_be_read(call.message)) return message;
+    const std::lock_guard guard(session.recording.lock());
+    if (recorder::ProbedMessage* known = session.messages.of(*call.message)) message = *known;
+    session.messages.forget(*call.message);
+  }
+  return message;
+}
+
+template <class Call>
+void describe(Description& d, const Call& call, const recorder::ProbedMessage& probed) {
   if constexpr (requires { call.flag; })
     if (*call.flag == 0) {  // nothing is there
       d.on(call.comm);
       return;
     }
   if constexpr (requires { call.comm; }) d.on(call.comm);
+  if constexpr (kReceivesProbed<Call>)
+    d.on(probed.comm.get());
+  else if constexpr (requires { call.message; })
+    d.session.messages.add(*call.message, {d.session.communicators.shared(call.comm),
+                                           call.status->MPI_SOURCE, call.status->MPI_TAG});
   if constexpr (kSends<Call>)
     describe_send(d, call);
   else
-    describe_receive(d, call);
+    describe_receive(d, call, probed);
   if constexpr (requires { call.recvtag; }) describe_exchange(d, call);
   d.buffer(buffer_of(call));
   if constexpr (requires { call.request; }) {
@@ -168,11 +192,12 @@ int point_to_point(const Call& given) {
   [[maybe_unused]] MPI_Status own;  // how much came, and from whom
   if constexpr (requires { call.status; })
     if (call.status == MPI_STATUS_IGNORE) call.status = &own;
+  const recorder::ProbedMessage probed = take_probed(*session, call);
   recorder::TimedCall timed(*session, Call::kNumber);
   int result = MPI_SUCCESS;
   if constexpr (kWaitsForSender<Call>) result = wait_for_sender(*session, timed, call);
   result = timed.make([&] { return result == MPI_SUCCESS ? call.real_call() : result; });
-  timed.count(result, [&](Description& d) { describe(d, call); });
+  timed.count(result, [&](Description& d) { describe(d, call, probed); });
   return result;
 }
 

@@ -21,14 +21,12 @@ using record::Begun;
 using recorder::bits;
 using recorder::Description;
 
-constexpr uintptr_t kFirstPage = 4096;  // nobody has memory there
-
 /// The requests of a call as they are before it: MPI overwrites those that it completes. Handles
 /// are copied from where the MPI library reads them too; not through a null pointer.
 class Handles {
  public:
   Handles(const MPI_Request* requests, int count) {
-    if (count <= 0 || reinterpret_cast<uintptr_t>(requests) < kFirstPage) return;
+    if (count <= 0 || !recorder::may_be_read(requests)) return;
     uint64_t* to = few_.data();
     if (size_t(count) > few_.size()) {
       many_.reset(new (std::nothrow) uint64_t[size_t(count)]);
@@ -154,7 +152,7 @@ uint64_t handle_in(const Call& call) {
   MPI_Request request = handles().request_null;
   if constexpr (requires { call.request; }) {
     if constexpr (std::is_same_v<decltype(call.request), MPI_Request*>) {
-      if (reinterpret_cast<uintptr_t>(call.request) >= kFirstPage) request = *call.request;
+      if (recorder::may_be_read(call.request)) request = *call.request;
     } else {
       request = call.request;
     }

@@ -41,6 +41,7 @@ struct Session {
   Buffers buffers;
   Known<MPI_Win, Window> windows;
   Known<MPI_File, File> files;
+  Known<MPI_Message, ProbedMessage> messages;
   std::optional<record::Folder> folder;  ///< if the order of calls is wanted
   std::vector<int> slots;                ///< of a call's requests, so that no call takes memory
 

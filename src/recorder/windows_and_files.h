@@ -1,4 +1,5 @@
-// What the recorder knows of windows and files: the communicator that each was made with.
+// What the recorder knows of windows, files and messages that a probe has taken out: the
+// communicator of each.
 #pragma once
 
 #include <mpi.h>
@@ -35,6 +36,12 @@ class Known {
 struct Window {
   std::shared_ptr<const Communicator> comm;
   int number = -1;  ///< smallest that no other window had
+};
+
+/// A message of MPI_Mprobe, until it is received.
+struct ProbedMessage {
+  std::shared_ptr<const Communicator> comm;
+  int source = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
 };
 
 struct File {
