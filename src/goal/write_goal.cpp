@@ -62,9 +62,13 @@ class RankWriter {
         if (plays && !persistent) message(event, step, step.function.form);
         return;
       case Kind::exchange:
-        return exchange(event, plays, step.plays_receive && plan_.may(step.receive_limit));
+        return exchange(event, step.function.form, plays,
+                        step.plays_receive && plan_.may(step.receive_limit));
       case Kind::start:
         return start(event);
+      case Kind::free_request:
+        for (const int slot : event.completes) made_by_.erase(slot);
+        return;
       case Kind::wait:
       case Kind::test:
         return wait(event);
@@ -123,13 +127,18 @@ class RankWriter {
     if (form != Form::blocking) slots_[event.request] = {{label}};
   }
 
-  void exchange(const Event& event, bool sends, bool receives) {
+  void exchange(const Event& event, Form form, bool sends, bool receives) {
+    const bool goes_on = form != Form::blocking;
     std::vector<Required> both;
     if (sends)
-      if (const uint64_t label = put_message(event, true)) both.push_back({label});
+      if (const uint64_t label = put_message(event, true)) both.push_back({label, goes_on});
     if (receives && event.from != -1)
-      if (const uint64_t label = put_message(event, false)) both.push_back({label});
-    if (!both.empty()) after_ = both;
+      if (const uint64_t label = put_message(event, false)) both.push_back({label, goes_on});
+    if (both.empty()) return;
+    after_ = both;
+    if (!goes_on) return;
+    for (Required& each : both) each.begun = false;
+    slots_[event.request] = std::move(both);
   }
 
   void start(const Event& event) {

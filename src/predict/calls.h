@@ -15,6 +15,7 @@ enum class Act : uint8_t {
   send_receive,
   make,         ///< a persistent request: `makes` says of what
   start,        ///< the persistent requests that it completes
+  free,         ///< the requests that it completes: what comes in their slots is another one
   wait,         ///< for the requests that it completes
   put,          ///< bytes go to the peer, which does nothing for it
   get,          ///< and come from it

@@ -166,7 +166,7 @@ class Run : Traffic::Listener {
       case Act::receive:
         return receive(number, event.peer, event.tag);
       case Act::send_receive:
-        if (event.from != -1) strand.waits.push_back(post(strand, event.from, event.from_tag));
+        if (event.from != -1) exchange(strand, post(strand, event.from, event.from_tag));
         if (event.peer < 0) return wait(number, Phase::finish);
         return prepare(strand, event);
       case Act::send:
@@ -182,6 +182,10 @@ class Run : Traffic::Listener {
       case Act::start:
         strand.started = 0;
         strand.phase = Phase::start;
+        return true;
+      case Act::free:
+        for (const int slot : event.completes)
+          if (size_t(slot) < strand.persistent.size()) strand.persistent[size_t(slot)] = -1;
         return true;
       case Act::wait:
         for (const int slot : event.completes) take_slot(strand, slot);
@@ -246,7 +250,8 @@ class Run : Traffic::Listener {
     const int32_t request =
         traffic_.send(now_, sending, {event.comm, strand.rank, std::max(0, event.tag)});
     if (!strand.call.blocking) {
-      put_slot(strand, event.request, request);
+      // A begun exchange is over when its receive is.
+      put_slot(strand, strand.call.act == Act::send_receive ? -1 : event.request, request);
       return true;
     }
     if (request >= 0) strand.waits.push_back(request);
@@ -272,6 +277,14 @@ class Run : Traffic::Listener {
     }
     strand.waits.push_back(request);
     return wait(number, Phase::finish);
+  }
+
+  // The receive of a call that sends too.
+  void exchange(Strand& strand, int32_t receive) {
+    if (strand.call.blocking)
+      strand.waits.push_back(receive);
+    else
+      put_slot(strand, event_of(strand).request, receive);
   }
 
   // The event that made the persistent request whose turn it is to be started, or null.

@@ -171,6 +171,16 @@ TEST(PredictEngine, ASendrecvSendsAndReceivesAtOnce) {
   EXPECT_THAT(ends(placement::block(2, 1), {once({shift}), once({back})}), ElementsAre(1500, 1500));
 }
 
+TEST(PredictEngine, ABegunExchangeIsOverWhenItsReceiveIs) {
+  Event shift = slot(call("MPI_Isendrecv", 1, 500), 0);
+  shift.from = 1;
+  Event back = call("MPI_Sendrecv", 0, 500);
+  back.from = 0;
+  const std::vector<Sequence> both = {once({shift, after(1e-6, wait({0}))}),
+                                      once({after(2e-6, back)})};
+  EXPECT_THAT(ends(placement::block(2, 1), both), ElementsAre(3500, 2000));
+}
+
 TEST(PredictEngine, LoopsAreWalked) {
   Sequence ping{{call("MPI_Send", 1, 0), call("MPI_Recv", 1, 0)}, {}};
   ping.program = {{-1, 1000, {{0, 1, {}}, {1, 1, {}}}}};
@@ -324,6 +334,17 @@ TEST(PredictEngine, PersistentRequestsAreStarted) {
   Event start = call("MPI_Start");
   start.completes = {7};
   EXPECT_THAT(ends(placement::block(1, 1), {once({start})}), ElementsAre(0));
+}
+
+TEST(PredictEngine, AFreedRequestIsNotStartedAgain) {
+  Event start = call("MPI_Start"), free = call("MPI_Request_free");
+  start.completes = free.completes = {0};
+  const auto sequence = [&](const char* made, int peer) {
+    return once({slot(call(made, peer, 500), 0), start, wait({0}), free,
+                 slot(call("MPI_Barrier_init"), 0), start, wait({0})});
+  };
+  const std::vector<Sequence> both = {sequence("MPI_Send_init", 1), sequence("MPI_Recv_init", 0)};
+  EXPECT_THAT(ends(placement::block(2, 1), both), ElementsAre(0, 1500));
 }
 
 TEST(PredictEngine, PutsAreThereBehindAFence) {

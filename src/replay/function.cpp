@@ -168,7 +168,8 @@ Function other_form(std::string_view name) {
   Function function = found->second;
   const Kind kind = function.kind;
   const bool has_forms = kind == Kind::send || kind == Kind::receive || kind == Kind::collective;
-  if (!has_forms) return {};
+  const bool begins = kind == Kind::exchange && form == Form::nonblocking;  // MPI_Isendrecv
+  if (!has_forms && !begins) return {};
   function.form = form;
   return function;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "replay/stream.h"
@@ -23,6 +24,7 @@ constexpr char kNoReceive[] = "their receives are not recorded";
 constexpr char kNoSend[] = "their sends are not recorded";
 constexpr char kPosted[] = "windows with MPI_Win_post and MPI_Win_start are not replayed";
 constexpr char kWhoGets[] = "who receives them from any rank or tag is not recorded";
+constexpr char kUnclear[] = "which of them a receive took that is left out is not recorded";
 constexpr char kNotAll[] = "not all ranks of the communicator have recorded them in this order";
 
 // Messages between two ranks that are received in the order in which they are sent.
@@ -36,7 +38,11 @@ struct Channel {
 struct Inbox {
   uint64_t sent = 0, received = 0;
   int64_t most = 0;
-  bool any = false;  // some receive takes from any rank, or any tag
+  bool any = false;      // some receive takes from any rank, or any tag
+  bool unclear = false;  // some receive is left out, and nobody knows what it took
+  // Then all messages are made or none.
+  bool together() const { return any || unclear; }
+  bool complete() const { return !unclear && sent == received; }
 };
 
 using ChannelKey = std::tuple<int, int, int, int>;  // communicator, from, to, tag
@@ -82,9 +88,11 @@ class Plan::Planner {
   explicit Planner(const Record& record) : record_(record), opened_on_(size_t(record.ranks)) {
     for (int rank = 0; rank < record_.ranks; ++rank) find_openings(rank);
     for (int rank = 0; rank < record_.ranks; ++rank) look_at(rank);
-    for (const auto& [key, inbox] : inboxes_)
-      if (inbox.any && inbox.sent != inbox.received)
-        skip("messages", kWhoGets, inbox.sent + inbox.received);
+    for (auto& [key, inbox] : inboxes_) {
+      inbox.unclear = inbox.unclear || unclear_ranks_.contains(key.second);
+      if (inbox.together() && !inbox.complete())
+        skip("messages", inbox.unclear ? kUnclear : kWhoGets, inbox.sent + inbox.received);
+    }
     for (const auto& [key, channel] : channels_) skip_excess(key, channel);
     for (const Communicator& comm : record_.communicators) agree(comm);
     for (int rank = 0; rank < record_.ranks; ++rank) skip_windows(rank);
@@ -162,6 +170,7 @@ class Plan::Planner {
       return "on which communicator its file was opened is not in the record";
     if (comm == nullptr) return "its communicator is not in the record";
     if (!comm->remote.empty()) return "it is on an intercommunicator";
+    if (!is_member(*comm, rank)) return "ranks of another job are on its communicator, too";
     if (call.kind == Kind::window && posted_) return kPosted;
     const bool reduces = is_reduction(call.collective) || call.one_sided == OneSided::accumulate ||
                          call.one_sided == OneSided::get_accumulate;
@@ -195,14 +204,19 @@ class Plan::Planner {
     if (!sequence) return;
     const auto counts = occurrences(*sequence);
     const auto messages = deliveries(*sequence);
+    const auto cancelled = cancelled_calls(*sequence);
     for (size_t i = 0; i < counts.size(); ++i) {
       const Event& event = sequence->events[i];
       const Function& call = function(event);
       calls_ += counts[i];
       if (const auto why = obstacle(rank, event); !why.empty()) {
         skip(event.call, why, counts[i]);
+        // What is sent to this rank is then in no certain order.
+        if (call.kind == Kind::receive && record_.communicator(event.comm) == nullptr)
+          unclear_ranks_.insert(rank);
         continue;
       }
+      if (call.kind == Kind::receive && cancelled[i]) inboxes_[{event.comm, rank}].unclear = true;
       if (call.kind == Kind::send || call.kind == Kind::exchange)
         count_send(rank, event, messages[i]);
       if (call.kind == Kind::receive)
@@ -233,7 +247,7 @@ class Plan::Planner {
   }
 
   void skip_excess(const ChannelKey& key, const Channel& channel) {
-    if (inboxes_[{std::get<0>(key), std::get<2>(key)}].any) return;
+    if (inboxes_[{std::get<0>(key), std::get<2>(key)}].together()) return;
     skip("sends", kNoReceive, channel.sent - channel.common());
     skip("receives", kNoSend, channel.received - channel.common());
   }
@@ -291,7 +305,7 @@ class Plan::Planner {
     if (event.peer < 0) return true;
     if (!is_member(*record_.communicator(event.comm), event.peer)) return false;
     const Inbox& inbox = inboxes_[{event.comm, event.peer}];
-    if (inbox.any) return inbox.sent == inbox.received;
+    if (inbox.together()) return inbox.complete();
     limit = limit_of({event.comm, rank_, event.peer, event.tag}, &Channel::sent);
     return true;
   }
@@ -301,9 +315,9 @@ class Plan::Planner {
     if (from == -1) return true;
     const Inbox& inbox = inboxes_[{comm, rank_}];
     if (from >= 0 && !is_member(*record_.communicator(comm), from)) return false;
-    if (inbox.any) {
+    if (inbox.together()) {
       step.capacity = std::max(step.capacity, inbox.most);
-      return inbox.sent == inbox.received;
+      return inbox.complete();
     }
     const ChannelKey key{comm, from, rank_, tag};
     step.capacity = std::max(step.capacity, channels_[key].most);
@@ -314,7 +328,7 @@ class Plan::Planner {
   // The message is only sure to come where all do.
   bool may_probe(const Event& event) {
     const Inbox& inbox = inboxes_[{event.comm, rank_}];
-    return event.peer != -1 && inbox.sent == inbox.received && inbox.sent > 0;
+    return event.peer != -1 && inbox.complete() && inbox.sent > 0;
   }
 
   int limit_of(const ChannelKey& key, uint64_t Channel::* mine) {
@@ -352,6 +366,7 @@ class Plan::Planner {
   std::map<std::string, Function> functions_;
   std::map<ChannelKey, Channel> channels_;
   std::map<InboxKey, Inbox> inboxes_;
+  std::set<int> unclear_ranks_;          // which have receives on communicators that nobody knows
   std::map<int, uint64_t> collectives_;  // of those communicators whose members do not agree
   std::map<std::pair<std::string, std::string>, uint64_t> skipped_;
   // Of the rank that a plan is made for.

@@ -66,6 +66,7 @@ TEST(Functions, AreToldByTheirNames) {
   EXPECT_EQ(function_of("MPI_Alltoallw").collective, Collective::alltoallv);
   EXPECT_EQ(function_of("MPI_Recv_init"), (Function{Kind::receive, Form::persistent}));
   EXPECT_EQ(function_of("MPI_Iallgatherv_c").collective, Collective::allgatherv);
+  EXPECT_EQ(function_of("MPI_Isendrecv"), (Function{Kind::exchange, Form::nonblocking}));
   EXPECT_TRUE(function_of("MPI_Issend").synchronous);
   EXPECT_EQ(function_of("MPI_Issend").form, Form::nonblocking);
   EXPECT_EQ(function_of("MPI_Iprobe").kind, Kind::test);
@@ -78,8 +79,8 @@ TEST(Functions, AreToldByTheirNames) {
   EXPECT_EQ(function_of("MPI_File_read_ordered_begin").file_call, FileCall::read_all);
   EXPECT_EQ(function_of("MPI_File_read_all_end").kind, Kind::nothing);
   EXPECT_EQ(function_of("MPI_File_write_shared").file_call, FileCall::write);
-  for (const char* name :
-       {"MPI_Isendrecv", "MPI_Win_post", "MPI_File_seek", "Send", "MPI_", "MPI_I", "MPI_Wait_init"})
+  for (const char* name : {"MPI_Sendrecv_init", "MPI_Win_post", "MPI_File_seek", "Send", "MPI_",
+                           "MPI_I", "MPI_Wait_init"})
     EXPECT_EQ(function_of(name).kind, Kind::unknown) << name;
 }
 
@@ -159,15 +160,18 @@ TEST(Plan, SaysWhatItCannotDo) {
   Record record = record_of({calls({{{.call = "MPI_Win_post", .window = 0}, 2},
                                     {{.call = "MPI_Send", .comm = 9, .peer = 0}, 1},
                                     {{.call = "MPI_Barrier", .comm = 1}, 1},
+                                    {{.call = "MPI_Gatherv", .comm = 2, .root = 0}, 1},
                                     {{.call = "MPI_Allreduce_init", .comm = 0}, 1},
                                     {{.call = "MPI_Neighbor_alltoall", .comm = 0}, 1},
                                     {{.call = "MPI_Bcast", .comm = 0}, 1}})});
   record.communicators.push_back({.id = 1, .members = {0}, .remote = {0}});
+  record.communicators.push_back({.id = 2});
   EXPECT_THAT(
       plan_replay(record, 0).lines,
       ElementsAre("left out: 1 MPI_Allreduce_init: persistent collectives are not replayed",
                   "left out: 1 MPI_Barrier: it is on an intercommunicator",
                   "left out: 1 MPI_Bcast: its root is not recorded",
+                  "left out: 1 MPI_Gatherv: ranks of another job are on its communicator, too",
                   "left out: 1 MPI_Neighbor_alltoall: who the neighbours are is not recorded",
                   "left out: 1 MPI_Send: its communicator is not in the record",
                   "left out: 2 MPI_Win_post: the replay does not know it"));
@@ -219,6 +223,46 @@ TEST(Plan, PersistentRequestsCountAsOftenAsTheyAreStarted) {
              {{.call = "MPI_Wait", .completes = {3}}, 6}});
   EXPECT_THAT(plan_replay(record_of({sender, calls({{receive(0), 6}})}), 0).skipped, IsEmpty());
   EXPECT_EQ(plan_replay(record_of({sender, calls({{receive(0), 9}})}), 1).mine.limits.at(0), 6u);
+}
+
+TEST(Plan, ASlotIsAnothersOnceItsRequestIsFreed) {
+  const Sequence sender =
+      calls({{{.call = "MPI_Send_init", .bytes = 8, .comm = 0, .peer = 1, .request = 3}, 1},
+             {{.call = "MPI_Start", .completes = {3}}, 2},
+             {{.call = "MPI_Request_free", .completes = {3}}, 1},
+             {{.call = "MPI_Barrier_init", .comm = 0, .request = 3}, 1},
+             {{.call = "MPI_Start", .completes = {3}}, 9}});
+  EXPECT_THAT(deliveries(sender), ElementsAre(2u, 2u, 1u, 9u, 9u));
+  EXPECT_EQ(plan_replay(record_of({sender, calls({{receive(0), 9}})}), 1).mine.limits.at(0), 2u);
+}
+
+// If one of the receives is left out, the others would get messages that were not theirs, maybe of
+// a sender who waits for what comes behind them.
+TEST(Plan, MessagesAreLeftOutWhereNobodyKnowsWhatAReceiveTook) {
+  Event unknown = receive(0);
+  unknown.comm = -1;
+  const auto sender = calls({{send(1), 2}, {barrier(), 1}});
+  const auto receiver = calls({{unknown, 1}, {barrier(), 1}, {receive(0), 1}});
+  const Made plan = plan_replay(record_of({sender, receiver}), 0);
+  EXPECT_FALSE(plan.mine.steps[0].plays);
+  EXPECT_TRUE(plan.mine.steps[1].plays);
+  EXPECT_THAT(plan.lines,
+              ElementsAre("left out: 1 MPI_Recv: its communicator is not in the record",
+                          "left out: 3 messages: which of them a receive took that is left out is "
+                          "not recorded"));
+}
+
+TEST(Plan, MessagesAreLeftOutWhereAReceiveWasCancelled) {
+  Event begun{.call = "MPI_Irecv", .bytes = 8, .comm = 0, .peer = 0, .request = 0};
+  const auto receiver = calls({{begun, 1},
+                               {{.call = "MPI_Cancel", .completes = {0}}, 1},
+                               {{.call = "MPI_Wait", .completes = {0}}, 1},
+                               {barrier(), 1},
+                               {receive(0), 1}});
+  const Made plan = plan_replay(record_of({calls({{barrier(), 1}, {send(1), 1}}), receiver}), 1);
+  EXPECT_FALSE(plan.mine.steps[0].plays);
+  EXPECT_TRUE(plan.mine.steps[3].plays);
+  EXPECT_FALSE(plan.mine.steps[4].plays);
 }
 
 TEST(Stream, PrefixesAreFoundInLoops) {

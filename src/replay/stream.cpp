@@ -84,36 +84,43 @@ Run prefix_of(const std::vector<Item>& body, const std::vector<uint64_t>& token_
   return all;
 }
 
-// How often the persistent request that an event makes is started.
-class Starts {
+// What becomes of the requests that events make.
+class Requests {
  public:
-  explicit Starts(const record::Sequence& sequence)
-      : sequence_(sequence), counts_(sequence.events.size()) {}
-
-  std::vector<uint64_t> count() {
+  explicit Requests(const record::Sequence& sequence)
+      : started(sequence.events.size()), cancelled(sequence.events.size()), sequence_(sequence) {
     walk(sequence_.program, 1);
-    return std::move(counts_);
   }
+
+  std::vector<uint64_t> started;  // how often, of persistent ones
+  std::vector<bool> cancelled;    // some time
 
  private:
   void walk(const std::vector<Item>& body, uint64_t rounds) {
     for (const auto& item : body) {
-      if (item.event < 0) {
+      if (item.event < 0)
         walk(item.body, rounds * item.times);
-        continue;
-      }
-      const record::Event& event = sequence_.events[size_t(item.event)];
-      const Function call = function_of(event.call);
-      if (call.form == Form::persistent) made_by_[event.request] = item.event;
-      if (call.kind != Kind::start) continue;
-      for (const int slot : event.completes)
-        if (const auto made = made_by_.find(slot); made != made_by_.end())
-          counts_[size_t(made->second)] += rounds * item.times;
+      else
+        look_at(item.event, rounds * item.times);
+    }
+  }
+
+  void look_at(int number, uint64_t times) {
+    const record::Event& event = sequence_.events[size_t(number)];
+    const Kind kind = function_of(event.call).kind;
+    if (event.request >= 0) made_by_[event.request] = number;
+    const bool cancels = event.call == "MPI_Cancel";
+    if (kind != Kind::start && kind != Kind::free_request && !cancels) return;
+    for (const int slot : event.completes) {
+      const auto made = made_by_.find(slot);
+      if (made == made_by_.end()) continue;
+      if (kind == Kind::start) started[size_t(made->second)] += times;
+      if (cancels) cancelled[size_t(made->second)] = true;
+      if (kind == Kind::free_request) made_by_.erase(made);
     }
   }
 
   const record::Sequence& sequence_;
-  std::vector<uint64_t> counts_;
   std::map<int, int> made_by_;  // slot -> event
 };
 
@@ -127,10 +134,14 @@ std::vector<uint64_t> occurrences(const record::Sequence& sequence) {
 
 std::vector<uint64_t> deliveries(const record::Sequence& sequence) {
   std::vector<uint64_t> counts = occurrences(sequence);
-  const auto starts = Starts(sequence).count();
+  const auto starts = Requests(sequence).started;
   for (size_t i = 0; i < counts.size(); ++i)
     if (function_of(sequence.events[i].call).form == Form::persistent) counts[i] = starts[i];
   return counts;
+}
+
+std::vector<bool> cancelled_calls(const record::Sequence& sequence) {
+  return Requests(sequence).cancelled;
 }
 
 std::vector<Item> only(const record::Sequence& sequence, const std::vector<bool>& chosen) {

@@ -14,6 +14,8 @@ namespace haichi::replay {
 std::vector<uint64_t> occurrences(const record::Sequence& sequence);
 /// The same, but of events that make persistent requests how often those are started.
 std::vector<uint64_t> deliveries(const record::Sequence& sequence);
+/// Of each event whether a request that it made was cancelled.
+std::vector<bool> cancelled_calls(const record::Sequence& sequence);
 
 /// The program of the chosen events alone (`chosen[event]`), without loops in which there are none.
 std::vector<record::Item> only(const record::Sequence& sequence, const std::vector<bool>& chosen);

@@ -99,7 +99,10 @@ void Player::call(const Event& event, const Step& step, bool plays) {
     case Kind::start:
       return start(event);
     case Kind::free_request:
-      for (const int slot : event.completes) put_behind(room(slot));
+      for (const int slot : event.completes) {
+        put_behind(room(slot));
+        room(slot).event = -1;  // the next one there may be of a call that is left out
+      }
       return;
     case Kind::collective:
       return collective(event, step);
@@ -155,16 +158,28 @@ void Player::receive(const Event& event, const Step& step, Form form) {
     must(MPI_Irecv(data, count, unit.type, from, tag, comm, &mine.request));
 }
 
+// A begun one is two calls: its request is that of the receive, and the send is waited for at the
+// end.
 void Player::exchange(const Event& event, const Step& step, bool sends, bool receives) {
+  const bool begins = step.function.form == Form::nonblocking;
   const int64_t bytes = sends ? std::max<int64_t>(event.bytes, 0) : 0;
   const int64_t most = receives ? step.capacity : 0;
   const auto out = amounts_.unit(bytes), in = amounts_.unit(most);
   const int to = sends ? peer(event, event.peer) : MPI_PROC_NULL;
   const int from = receives ? peer(event, event.from) : MPI_PROC_NULL;
   const int tag = event.from_tag == record::kAnyTag ? MPI_ANY_TAG : event.from_tag;
+  const MPI_Comm comm = comms_[event.comm].handle;
+  if (begins) {
+    Room &behind = new_behind(), &mine = room(event.request);
+    must(MPI_Irecv(mine.in(in.whole(most)), in.count(most), in.type, from, tag, comm,
+                   &mine.request));
+    must(MPI_Isend(behind.out(out.whole(bytes)), out.count(bytes), out.type, to, event.tag, comm,
+                   &behind.request));
+    return;
+  }
   must(MPI_Sendrecv(blocking_.out(out.whole(bytes)), out.count(bytes), out.type, to, event.tag,
-                    blocking_.in(in.whole(most)), in.count(most), in.type, from, tag,
-                    comms_[event.comm].handle, MPI_STATUS_IGNORE));
+                    blocking_.in(in.whole(most)), in.count(most), in.type, from, tag, comm,
+                    MPI_STATUS_IGNORE));
 }
 
 // --- Collectives -------------------------------------------------------------------------------
