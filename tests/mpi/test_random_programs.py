@@ -41,7 +41,7 @@ def test_what_is_done_with_a_random_program(any_mpi: Mpi, number: int, tmp_path:
 def test_a_probed_message_has_its_communicator(any_mpi: Mpi, tmp_path: Path) -> None:
     """MPI_Mrecv and MPI_Imrecv are given a message alone; who sent it on which communicator is what
     the probe has found."""
-    program = Program(8, random_programs.SEED, any_mpi, "any-source", alone=True)
+    program = Program(22, random_programs.SEED, any_mpi, "any-source", alone=True)
     expected = random_programs.run(program, tmp_path)
     record = random_programs.recorded(program, tmp_path, expected, "--sequence")
     lines = random_programs.lines_of(record)
