@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "base/number_text.h"
 #include "gasfs/store/name_table.h"
@@ -73,6 +74,20 @@ std::optional<std::string> dealing_text(std::string_view name, const Record& rec
   return servers;
 }
 
+/// Bytes changed when they were written, which may be told a good while later; but no change has
+/// the time of one before, by which a node knows whether what it keeps is right.
+void set_changed(Record& record) {
+  int64_t (&changed)[2] = record.changed;
+  const auto& written = record.modified;
+  if (std::pair(changed[0], changed[1]) < std::pair(written[0], written[1])) {
+    changed[0] = written[0];
+    changed[1] = written[1];
+  } else if (++changed[1] == 1'000'000'000) {
+    ++changed[0];
+    changed[1] = 0;
+  }
+}
+
 }  // namespace
 
 Outcome<NameReply> change_attributes(ChangeContext& context, const NameRequest& request) {
@@ -102,8 +117,12 @@ Outcome<NameReply> grow_file(ChangeContext& context, const NameRequest& request)
   if (!record) return tl::unexpected(record.error());
   if (request.number > kMostOffset) return tl::unexpected(EFBIG);
   record->size = std::max(record->size, request.number);
-  if (request.changes.modified) set_time(record->modified, *request.changes.modified);
-  set_now(record->changed);
+  if (const auto& written = request.changes.modified) {
+    set_time(record->modified, *written);
+    set_changed(*record);
+  } else {
+    set_now(record->changed);
+  }
   if (auto put = context.table.put(request.inode, *record); !put)
     return tl::unexpected(put.error());
   return reply_of(request.inode, *record);

@@ -273,6 +273,23 @@ TEST_F(StoreTest, ChangesAttributes) {
   EXPECT_EQ(ask(request).error(), EISDIR);
 }
 
+TEST_F(StoreTest, ChangesBytesWhenTheyWereWrittenAndNeverTwiceAtATime) {
+  const auto made = make(kRoot, "a");
+  NameRequest grow{.op = NameOp::grow, .inode = made->attributes.inode, .number = 10};
+  const auto told = [&](time_t seconds, long ns) {
+    grow.changes.modified = timespec{seconds, ns};
+    const auto reply = ask(grow);
+    EXPECT_EQ(reply->attributes.modified.tv_sec, seconds);
+    const timespec changed = reply->attributes.changed;
+    return std::pair(changed.tv_sec, changed.tv_nsec);
+  };
+  const time_t later = made->attributes.changed.tv_sec + 100;
+  EXPECT_EQ(told(later, 999'999'998), std::pair(later, 999'999'998L));
+  EXPECT_EQ(told(later, 999'999'998), std::pair(later, 999'999'999L));
+  EXPECT_EQ(told(later - 50, 0), std::pair(later + 1, 0L)) << "the clock of another node";
+  EXPECT_EQ(told(later + 1, 5), std::pair(later + 1, 5L));
+}
+
 TEST_F(StoreTest, KeepsLinksAndAttributesOfUsers) {
   auto link = ask({.op = NameOp::make,
                    .inode = kRoot,
