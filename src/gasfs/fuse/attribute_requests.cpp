@@ -13,8 +13,9 @@ namespace {
 // The C library makes a stream's buffer as large as this, so each of its requests carries more.
 constexpr blksize_t kGoodSize = 128 << 10;
 
-void reply_attributes(fuse_req_t request, const Outcome<Attributes>& found) {
+void reply_attributes(fuse_req_t request, Face& face, const Outcome<Attributes>& found) {
   if (found) {
+    face.remembered.update(*found);
     const struct stat about = as_stat(*found);
     fuse_reply_attr(request, &about, kValidSeconds);
   } else {
@@ -23,7 +24,11 @@ void reply_attributes(fuse_req_t request, const Outcome<Attributes>& found) {
 }
 
 void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info*) {
-  reply_attributes(request, face_of(request).files.getattr(inode));
+  Face& face = face_of(request);
+  const auto found = face.files.getattr(inode);
+  const bool is_gone = !found && (found.error() == ESTALE || found.error() == ENOENT);
+  const auto was = is_gone ? face.remembered.gone(inode) : std::nullopt;
+  reply_attributes(request, face, was ? Outcome<Attributes>(*was) : found);
 }
 
 void on_setattr(fuse_req_t request, fuse_ino_t inode, struct stat* wanted, int which,
@@ -39,13 +44,14 @@ void on_setattr(fuse_req_t request, fuse_ino_t inode, struct stat* wanted, int w
   if (which & FUSE_SET_ATTR_ATIME_NOW) changes.accessed = now;
   if (which & FUSE_SET_ATTR_MTIME) changes.modified = wanted->st_mtim;
   if (which & FUSE_SET_ATTR_MTIME_NOW) changes.modified = now;
-  const bool owner_changes = changes.uid || changes.gid;
+  // Of chown(2) with -1 twice the kernel says no more than that it is asked for something.
+  const bool owner_changes = changes.uid || changes.gid || which == 0;
   if ((owner_changes || kill_privileges_wanted()) && !changes.mode) {
     const auto is = face.files.getattr(inode);
     if (is) changes.mode = mode_without_privileges(is->mode);
   }
   const Changing change(changes.size ? face.beside : nullptr, inode);
-  reply_attributes(request, face.files.setattr(inode, changes));
+  reply_attributes(request, face, face.files.setattr(inode, changes));
 }
 
 void on_statfs(fuse_req_t request, fuse_ino_t) {
@@ -75,16 +81,19 @@ void reply_text(fuse_req_t request, std::string_view text, size_t room) {
   }
 }
 
-/// Access control lists are attributes that decide: kept as if they did not, they would deceive
-/// those who set them in place of permissions.
-bool refuse_acl(fuse_req_t request, std::string_view name) {
-  if (!name.starts_with("system.")) return false;
-  fuse_reply_err(request, EOPNOTSUPP);
+/// Refuses what is no attribute's name. Access control lists are attributes that decide: kept as if
+/// they did not, they would deceive those who set them in place of permissions.
+bool refuse_name(fuse_req_t request, std::string_view name) {
+  const size_t point = name.find('.');
+  const std::string_view space = name.substr(0, point);
+  const bool known = space == "user" || space == "trusted" || space == "security";
+  if (known && point + 1 < name.size()) return false;
+  fuse_reply_err(request, known && point != name.npos ? EINVAL : EOPNOTSUPP);
   return true;
 }
 
 void on_getxattr(fuse_req_t request, fuse_ino_t inode, const char* name, size_t room) {
-  if (refuse_acl(request, name)) return;
+  if (refuse_name(request, name)) return;
   const auto value = face_of(request).files.getxattr(inode, name);
   if (value) {
     reply_text(request, *value, room);
@@ -106,12 +115,13 @@ void on_listxattr(fuse_req_t request, fuse_ino_t inode, size_t room) {
 
 void on_setxattr(fuse_req_t request, fuse_ino_t inode, const char* name, const char* value,
                  size_t size, int flags) {
-  if (refuse_acl(request, name)) return;
+  if (refuse_name(request, name)) return;
   const auto done = face_of(request).files.setxattr(inode, name, {value, size}, flags);
   fuse_reply_err(request, done ? 0 : done.error());
 }
 
 void on_removexattr(fuse_req_t request, fuse_ino_t inode, const char* name) {
+  if (refuse_name(request, name)) return;
   const auto done = face_of(request).files.removexattr(inode, name);
   fuse_reply_err(request, done ? 0 : done.error());
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #define FUSE_USE_VERSION 312
+#include <errno.h>
 #include <fuse3/fuse_lowlevel.h>
 
 #include "gasfs/files/beside.h"
 #include "gasfs/files/node_files.h"
+#include "gasfs/fuse/remembered.h"
 
 namespace haichi::gasfs::fuse {
 
@@ -13,6 +15,7 @@ namespace haichi::gasfs::fuse {
 struct Face {
   NodeFiles& files;
   Beside* beside;
+  Remembered remembered = {};
 };
 
 /// The face behind a request, with the other one settled.
@@ -25,6 +28,10 @@ inline Face& face_of(fuse_req_t request) {
 /// As the kernel asks for it: what a program of the same node may do elsewhere on other nodes makes
 /// any lasting answer wrong.
 inline constexpr double kValidSeconds = 0;
+
+/// Of a request about a name: a folder that is gone, in which somebody still stands, has nothing in
+/// it and takes nothing.
+inline int error_of_name(int error) { return error == ESTALE ? ENOENT : error; }
 
 struct stat as_stat(const Attributes& attributes);
 

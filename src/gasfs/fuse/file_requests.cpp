@@ -59,7 +59,7 @@ void on_create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t m
     opened = found ? open_file(face, found->inode, flags) : tl::unexpected<int>(found.error());
   }
   if (!opened) {
-    fuse_reply_err(request, opened.error());
+    fuse_reply_err(request, error_of_name(opened.error()));
     return;
   }
   fuse_entry_param entry{};
@@ -122,6 +122,19 @@ void on_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
   }
 }
 
+/// Takes set-user-ID and set-group-ID bits off a file.
+void take_privileges_off(Face& face, Inode inode) {
+  const auto is = face.files.getattr(inode);
+  const auto mode = is ? mode_without_privileges(is->mode) : std::nullopt;
+  if (mode) (void)face.files.setattr(inode, {.mode = *mode});
+}
+
+/// The same for a request with which the kernel says nothing of it and leaves it to us: who may
+/// keep such bits (CAP_FSETID) is not told, so it is root.
+void take_privileges_off_unless_root(fuse_req_t request, Face& face, Inode inode) {
+  if (fuse_req_ctx(request)->uid != 0) take_privileges_off(face, inode);
+}
+
 /// Writes by a handle of its own.
 Outcome<size_t> write_beside(NodeFiles& files, Inode inode, int flags, uint64_t offset,
                              std::span<const std::byte> bytes, pid_t writer) {
@@ -136,11 +149,7 @@ void on_write(fuse_req_t request, fuse_ino_t inode, const char* data, size_t siz
               fuse_file_info* info) {
   Face& face = face_of(request);
   if (face.beside && info->writepage) face.beside->mapped(inode);
-  if (kill_privileges_wanted()) {
-    const auto is = face.files.getattr(inode);
-    const auto mode = is ? mode_without_privileges(is->mode) : std::nullopt;
-    if (mode) (void)face.files.setattr(inode, {.mode = *mode});
-  }
+  if (kill_privileges_wanted()) take_privileges_off(face, inode);
   const auto bytes = std::as_bytes(std::span(data, size));
   const pid_t writer = fuse_req_ctx(request)->pid;
   // With a page that a program has mapped comes any handle that may write, perhaps one that
@@ -161,6 +170,7 @@ void on_write(fuse_req_t request, fuse_ino_t inode, const char* data, size_t siz
 void on_fallocate(fuse_req_t request, fuse_ino_t inode, int mode, off_t offset, off_t length,
                   fuse_file_info* info) {
   Face& face = face_of(request);
+  take_privileges_off_unless_root(request, face, inode);
   const Changing change(face.beside, inode);
   const auto done = face.files.fallocate(handle_of(info), mode, uint64_t(offset), uint64_t(length));
   fuse_reply_err(request, done ? 0 : done.error());
@@ -185,6 +195,7 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t, off_t from, fuse_file_in
   const std::unique_ptr<std::byte[]> bytes(new std::byte[part]);
   auto copied = face.files.read(handle_of(source), uint64_t(from), {bytes.get(), part});
   if (copied && *copied > 0) {
+    take_privileges_off_unless_root(request, face, target_inode);
     const Changing change(face.beside, target_inode);
     copied = face.files.write(handle_of(target), uint64_t(to), {bytes.get(), *copied},
                               fuse_req_ctx(request)->pid);

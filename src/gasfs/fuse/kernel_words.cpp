@@ -87,7 +87,7 @@ const fuse_custom_io& watched_io() {
 bool kill_privileges_wanted() { return kill_wanted; }
 
 std::optional<mode_t> mode_without_privileges(mode_t mode) {
-  if (!S_ISREG(mode)) return {};
+  if (S_ISDIR(mode)) return {};
   mode_t without = mode & 07777 & ~mode_t{S_ISUID};
   if (mode & S_IXGRP) without &= ~mode_t{S_ISGID};
   if (without == (mode & 07777)) return {};

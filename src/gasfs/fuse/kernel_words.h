@@ -21,7 +21,7 @@ const fuse_custom_io& watched_io();
 /// off its file.
 bool kill_privileges_wanted();
 
-/// The permissions of a file without those bits; none if it has none, or is not a regular file.
+/// The permissions of a file without those bits; none if it has none, or is a folder.
 std::optional<mode_t> mode_without_privileges(mode_t mode);
 
 /// Whether the kernel of the last mount of this process lets files be mapped.

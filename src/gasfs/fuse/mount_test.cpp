@@ -175,6 +175,28 @@ TEST_F(MountTest, TellsTheOtherFaceOfAllThatChangesBytes) {
   close(fd);
 }
 
+TEST_F(MountTest, TellsOfAFolderAndAFifoThatAreGone) {
+  ASSERT_EQ(mkdir(path("d").c_str(), 0751), 0);
+  ASSERT_EQ(mkfifo(path("f").c_str(), 0640), 0);
+  const int folder = open(path("d").c_str(), O_RDONLY | O_DIRECTORY);
+  const int fifo = open(path("f").c_str(), O_RDWR);
+  ASSERT_TRUE(folder >= 0 && fifo >= 0);
+  // Past the kernel, as another node does it.
+  ASSERT_TRUE(files.rmdir(kRoot, "d"));
+  ASSERT_TRUE(files.unlink(kRoot, "f"));
+  struct stat about;
+  ASSERT_EQ(fstat(folder, &about), 0);
+  EXPECT_EQ(about.st_mode, mode_t{S_IFDIR | 0751});
+  EXPECT_EQ(about.st_nlink, 0u);
+  EXPECT_EQ(openat(folder, "new", O_CREAT | O_WRONLY, 0600), -1);
+  EXPECT_EQ(errno, ENOENT);
+  ASSERT_EQ(fstat(fifo, &about), 0);
+  EXPECT_EQ(about.st_mode, mode_t{S_IFIFO | 0640});
+  EXPECT_EQ(about.st_nlink, 0u);
+  close(folder);
+  close(fifo);
+}
+
 TEST_F(MountTest, GoesWhileAFileIsOpen) {
   const int fd = open(path("a").c_str(), O_CREAT | O_RDWR, 0600);
   mount.reset();

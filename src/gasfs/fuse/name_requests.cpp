@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <span>
 #include <vector>
 
 #include "gasfs/fuse/face.h"
@@ -12,18 +13,21 @@ namespace {
 
 void reply_entry(fuse_req_t request, const Outcome<Attributes>& found) {
   if (!found) {
-    fuse_reply_err(request, found.error());
+    fuse_reply_err(request, error_of_name(found.error()));
     return;
   }
+  Face& face = *static_cast<Face*>(fuse_req_userdata(request));
+  face.remembered.told(*found);
   fuse_entry_param entry{};
   entry.ino = found->inode;
   entry.attr = as_stat(*found);
   entry.attr_timeout = entry.entry_timeout = kValidSeconds;
-  fuse_reply_entry(request, &entry);
+  // The program was interrupted, and the kernel has taken nothing.
+  if (fuse_reply_entry(request, &entry) == -ENOENT) face.remembered.forget(found->inode, 1);
 }
 
 void reply_done(fuse_req_t request, const Done& done) {
-  fuse_reply_err(request, done ? 0 : done.error());
+  fuse_reply_err(request, done ? 0 : error_of_name(done.error()));
 }
 
 NewFile new_file(fuse_req_t request, mode_t mode, dev_t device = 0) {
@@ -111,17 +115,32 @@ void on_readdir(fuse_req_t request, fuse_ino_t folder, size_t room, off_t offset
     name = entry.name;
     return listing.add(name.c_str(), entry.inode, entry.type, entry.cursor);
   });
-  if (done) {
+  if (done || error_of_name(done.error()) == ENOENT) {
     listing.reply();
   } else {
     fuse_reply_err(request, done.error());
   }
 }
 
+void on_forget(fuse_req_t request, fuse_ino_t inode, uint64_t answers) {
+  static_cast<Face*>(fuse_req_userdata(request))->remembered.forget(inode, answers);
+  fuse_reply_none(request);
+}
+
+void on_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* all) {
+  Face& face = *static_cast<Face*>(fuse_req_userdata(request));
+  for (const fuse_forget_data& each : std::span(all, count)) {
+    face.remembered.forget(each.ino, each.nlookup);
+  }
+  fuse_reply_none(request);
+}
+
 }  // namespace
 
 void add_name_requests(fuse_lowlevel_ops& operations) {
   operations.lookup = on_lookup;
+  operations.forget = on_forget;
+  operations.forget_multi = on_forget_multi;
   operations.mknod = on_mknod;
   operations.mkdir = on_mkdir;
   operations.symlink = on_symlink;
