@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 
+#include "base/anew.h"
 #include "gasfs/client/descriptors.h"
 #include "gasfs/client/names.h"
 #include "gasfs/client/process.h"
@@ -31,31 +32,31 @@ std::optional<off_t> move_to(OpenFile& file, int fd, off_t offset, int whence);
 inline std::optional<ssize_t> on_write(int fd, const void* data, size_t size) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
-  return write_to(*file, fd, data, size);
+  return anew(write_to(*file, fd, data, size));
 }
 
 inline std::optional<ssize_t> on_pwrite(int fd, const void* data, size_t size, off_t offset) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
-  return write_at(*file, fd, data, size, offset);
+  return anew(write_at(*file, fd, data, size, offset));
 }
 
 inline std::optional<ssize_t> on_writev(int fd, const iovec* parts, int count) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
-  return write_parts_to(*file, fd, parts, count, {});
+  return anew(write_parts_to(*file, fd, parts, count, {}));
 }
 
 inline std::optional<ssize_t> on_pwritev(int fd, const iovec* parts, int count, off_t offset) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
-  return write_parts_to(*file, fd, parts, count, offset);
+  return anew(write_parts_to(*file, fd, parts, count, offset));
 }
 
 inline std::optional<off_t> on_lseek(int fd, off_t offset, int whence) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
-  return move_to(*file, fd, offset, whence);
+  return anew(move_to(*file, fd, offset, whence));
 }
 
 /// The kernel is about to use the position of a descriptor.
@@ -75,14 +76,14 @@ inline std::optional<ssize_t> on_read(int fd, void* data, size_t size) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
   const iovec part{data, size};
-  return read_parts(*file, fd, {&part, 1}, size);
+  return anew(read_parts(*file, fd, {&part, 1}, size));
 }
 
 inline std::optional<ssize_t> on_pread(int fd, void* data, size_t size, off_t offset) {
   OpenFile* const file = file_of(fd);
   if (!file) return {};
   const iovec part{data, size};
-  return read_parts_at(*file, fd, {&part, 1}, size, offset);
+  return anew(read_parts_at(*file, fd, {&part, 1}, size, offset));
 }
 
 std::optional<ssize_t> on_readv(int fd, const iovec* parts, int count);
@@ -142,7 +143,7 @@ inline std::optional<void*> on_mmap(void*, size_t, int, int, int fd, off_t) {
 /// so right for lstat(2) too.
 inline std::optional<int> on_stat(const char* path, void* about) {
   if (!path || path[0] != '/' || !about || !any_mounts()) return {};
-  return stat_of_name(path, *static_cast<struct stat*>(about));
+  return anew(stat_of_name(path, *static_cast<struct stat*>(about)));
 }
 
 inline std::optional<int> on_fstatat(int, const char* path, void* about, int flags) {

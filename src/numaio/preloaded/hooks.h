@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/anew.h"
 #include "numaio/preloaded/handlers.h"
 #include "numaio/preloaded/splitter.h"
 
@@ -24,13 +25,6 @@ std::optional<ssize_t> read_whole(int fd, void* data, size_t size, std::optional
 std::optional<ssize_t> read_parts(int fd, const iovec* parts, int count,
                                   std::optional<off_t> offset);
 std::optional<size_t> read_stream(void* data, size_t size, size_t count, FILE* stream);
-
-/// The same, made of the number alone: the compiler joins what a call gave with the {} of a small
-/// read in memory else, byte by byte, and loading it from there holds each small read up for 5 ns.
-inline std::optional<ssize_t> anew(const std::optional<ssize_t>& given) {
-  if (!given) return {};
-  return *given;
-}
 
 inline std::optional<ssize_t> on_read(int fd, void* data, size_t size) {
   if (is_small(size)) return {};
