@@ -106,7 +106,7 @@ def dying_mount() -> Iterator[tuple[Path, subprocess.Popen[str]]]:
 
 
 @contextmanager
-def served() -> Iterator[Path]:
+def served(seconds: int = 280) -> Iterator[Path]:
     """A mount with a server behind it, as a user starts it on one machine."""
     needs_mount()
     if not (BUILD / "bin/haichi-gasfs").exists():
@@ -114,7 +114,7 @@ def served() -> Iterator[Path]:
     room = Path(tempfile.mkdtemp(prefix="haichi-gasfs-"))
     room.chmod(0o755)  # for tests that are two users
     try:
-        words = ("--mount", room / "mount", "--for", "280")
+        words = ("--mount", room / "mount", "--for", str(seconds))
         started = haichi_command("gasfs", "start", room / "store", *words)
         assert started.returncode == 0, started.stderr
         yield room / "mount"
