@@ -29,7 +29,17 @@ def whole() -> Iterator[Path]:
         yield mount.folder
 
 
-@pytest.mark.parametrize("processes", mpis.slow_but(["3"], ["1", "3"]))
+OFTEN = {"as drawn": (), "writes": ("--writes", "10"), "reads": ("--reads", "10"),
+         "stats": ("--stats", "10")}  # fmt: skip
+
+
+@pytest.mark.parametrize("often", OFTEN)
+def test_some_random_calls_answer_alike(mount: Path, tmpfs: Path, often: str) -> None:
+    random_calls(mount, tmpfs, "preload", "--seeds", "1", "--operations", "1500", *OFTEN[often])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", ["1", "3"])
 def test_random_calls_answer_alike(mount: Path, tmpfs: Path, processes: str) -> None:
     often = ("--operations", "3000", "--processes", processes)
     random_calls(mount, tmpfs, "preload", "--seeds", "2", *often)
