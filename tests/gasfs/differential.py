@@ -11,6 +11,7 @@ it.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import errno
 import fcntl
 import mmap
@@ -19,6 +20,7 @@ import random
 import shutil
 import signal
 import stat
+import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,6 +34,7 @@ MOST_OPEN = 12
 OTHER_USER = 1000  # who every third process is, if root starts them
 OWNERS = ((0, -1), (-1, 0), (OTHER_USER, -1), (OTHER_USER, 2), (-1, 2))
 Answer = object
+libc = ctypes.CDLL(None, use_errno=True)
 Call = tuple[str, tuple[object, ...]]
 
 
@@ -44,6 +47,15 @@ def told(about: os.stat_result) -> Answer:
     """What of stat(2) both must say alike. A folder's size is each file system's own affair."""
     size = None if stat.S_ISDIR(about.st_mode) else about.st_size
     return about.st_mode, about.st_nlink, about.st_uid, about.st_gid, size
+
+
+def statx(path: bytes) -> Answer:
+    """The same of statx(2), of which Python knows nothing."""
+    about = ctypes.create_string_buffer(256)
+    if libc.statx(-100, path, 0, 0x7FF, about) != 0:  # AT_FDCWD, STATX_BASIC_STATS
+        raise OSError(ctypes.get_errno(), "statx")
+    _mask, _block, _, links, uid, gid, mode, _, size = struct.unpack_from("IIQIIIHxxQQ", about)
+    return mode, links, uid, gid, None if stat.S_ISDIR(mode) else size
 
 
 class Folder:
@@ -182,6 +194,11 @@ class Folder:
         for _ in range(11):
             last = told(os.stat(path))
         return first, last
+
+    def statx_often(self, name: str) -> Answer:
+        """The same by the call that `ls` makes."""
+        path = os.fsencode(self.path(name))
+        return statx(path), [statx(path) for _ in range(11)][-1]
 
     def lstat(self, name: str) -> Answer:
         return told(os.lstat(self.path(name)))
@@ -332,6 +349,7 @@ class Draws:
             (4 * self.stats, ("stat", (self.name(),))),
             (2 * self.stats, ("lstat", (self.name(),))),
             (1 * self.stats, ("stat_often", (self.name(),))),
+            (1 * self.stats, ("statx_often", (self.name(),))),
             (1, ("access", (self.name(), draw.randrange(8)))),
             (2, ("listdir", (draw.choice((".", "d", "e", "a")),))),
             (4, ("mkdir", (draw.choice(("d", "e", "e/f", self.name())), 0o755))),

@@ -1,4 +1,5 @@
-"""What a preloaded program keeps of what stat(2) told of paths is what the kernel would tell."""
+"""What a preloaded program keeps of what stat(2) told of paths is what the kernel would tell; of
+statx(2) too."""
 
 from __future__ import annotations
 
@@ -25,10 +26,13 @@ def whole() -> Iterator[Path]:
 
 STATS = """
 import os, sys
+sys.path.insert(0, sys.argv[1])
+from differential import statx, told
 for line in sys.stdin:
     path = line.strip()
     try:
-        for _ in range(40): about = os.stat(path)
+        for _ in range(20): about = os.stat(path)
+        for _ in range(20): assert statx(os.fsencode(path)) == told(about)
         print(oct(about.st_mode), about.st_nlink, about.st_size, about.st_ino, flush=True)
     except OSError as error:
         print(error.errno, flush=True)
@@ -40,7 +44,7 @@ class Watcher:
 
     def __init__(self, mount: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", STATS],
+            [sys.executable, "-c", STATS, Path(__file__).parent],
             env=preloaded(mount),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -151,6 +151,13 @@ inline std::optional<int> on_fstatat(int, const char* path, void* about, int fla
   return on_stat(path, about);
 }
 
+/// Not where it is asked for something of which the kernel tells only then, or for what may be old.
+inline std::optional<int> on_statx(int, const char* path, int flags, unsigned mask, void* about) {
+  if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)) != 0) return {};
+  if ((mask & ~kStatxKept) != 0 || !path || path[0] != '/' || !about || !any_mounts()) return {};
+  return anew(statx_of_name(path, *static_cast<struct statx*>(about)));
+}
+
 std::optional<int> on_open(const char* path, int flags, mode_t mode);
 std::optional<int> on_openat(int folder, const char* path, int flags, mode_t mode);
 std::optional<int> on_creat(const char* path, mode_t mode);

@@ -40,6 +40,7 @@ struct KnownName {
   int64_t until;
   uint64_t inodes[arena::kMostSteps];  // of the mount, the folders on the way, and the file
   struct stat about;
+  struct statx more;
   char path[kLongestPath + 1];
 };
 
@@ -115,35 +116,39 @@ uint8_t walk(const char* path, size_t length, const MountFolder& mount,
   return steps;
 }
 
-/// Gets a lease, and then the kernel's answer, which is kept with it.
-std::optional<int> learn(KnownName& name, size_t number, const MountFolder& mount,
-                         struct stat& about) {
+/// The kernel's answer to statx(2) of a path that is no symbolic link.
+bool ask_more(const char* path, struct statx& more) {
+  constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+  return libc::real().statx(AT_FDCWD, path, kFlags, kStatxKept, &more) == 0;
+}
+
+/// Gets a lease, and then the kernel's answers, which are kept with it.
+bool learn(KnownName& name, size_t number, const MountFolder& mount) {
   name.lease = 0;
   name.not_before = lease_clock_ns() + kPauseNs;
-  if (is_borrowed() || !attach_to(mount)) return {};
+  if (is_borrowed() || !attach_to(mount)) return false;
   struct stat found;
   if (name.steps == 0) name.steps = walk(name.path, name.length, mount, name.inodes, found);
-  if (name.steps == 0) return {};
+  if (name.steps == 0) return false;
   arena::Reader* const reader = take_reader();
-  if (!reader) return {};
+  if (!reader) return false;
   const auto watch = reader->watch(uint16_t(number), {name.inodes, name.steps}, -1);
   done_with_ring();
-  if (!watch) return {};
+  if (!watch) return false;
   uint64_t inodes[arena::kMostSteps];
   const uint32_t as_user = user(), as_group = group();
   const uint8_t steps = walk(name.path, name.length, mount, inodes, found);
   const bool same = steps == name.steps && memcmp(inodes, name.inodes, steps * sizeof *inodes) == 0;
   name.steps = same ? steps : 0;
-  if (!same) return {};
+  if (!same || !ask_more(name.path, name.more)) return false;
   name.about = found;
   name.user = as_user;
   name.group = as_group;
   name.until = watch->until;
   name.lease = watch->lease;
-  if (!is_right(name, number, mount)) return {};
+  if (!is_right(name, number, mount)) return false;
   name.not_before = 0;
-  about = found;
-  return 0;
+  return true;
 }
 
 /// The length of a path that may be kept: each of its names beneath the mount is one, and none is
@@ -172,8 +177,9 @@ size_t number_of(const char* path, size_t length) {
   return size_t(hash ^ hash >> 32) % arena::kNames;
 }
 
-std::optional<int> tell(KnownName& name, size_t number, const char* path, size_t length,
-                        const MountFolder& mount, struct stat& about) {
+/// Whether what is kept of the path is right, now that it is asked for.
+bool knows(KnownName& name, size_t number, const char* path, size_t length,
+           const MountFolder& mount) {
   if (name.length != length || memcmp(name.path, path, length) != 0) {
     memcpy(name.path, path, length + 1);
     name.length = uint16_t(length);
@@ -181,16 +187,12 @@ std::optional<int> tell(KnownName& name, size_t number, const char* path, size_t
     name.steps = name.asks = 0;
     name.since = name.not_before = 0;
   }
-  if (is_right(name, number, mount)) {
-    about = name.about;
-    return 0;
-  }
-  return is_hot(name) ? learn(name, number, mount, about) : std::nullopt;
+  return is_right(name, number, mount) || (is_hot(name) && learn(name, number, mount));
 }
 
-}  // namespace
-
-std::optional<int> stat_of_name(const char* path, struct stat& about) {
+/// Has `take` look at what is kept of a path, if that is right.
+template <class Take>
+std::optional<int> ask_of_name(const char* path, Take take) {
   const MountFolder* const mount = mount_above(path);
   const size_t length = mount ? length_of(path, *mount) : 0;
   Names* const table = length != 0 ? names() : nullptr;
@@ -199,10 +201,21 @@ std::optional<int> stat_of_name(const char* path, struct stat& about) {
   KnownName& name = table->names[number];
   if (name.busy.exchange(1, std::memory_order_acquire) != 0) return {};
   const int before = errno;
-  const auto told = tell(name, number, path, length, *mount, about);
+  const bool known = knows(name, number, path, length, *mount);
+  if (known) take(name);
   name.busy.store(0, std::memory_order_release);
   errno = before;
-  return told;
+  return known ? std::optional(0) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int> stat_of_name(const char* path, struct stat& about) {
+  return ask_of_name(path, [&](const KnownName& name) { about = name.about; });
+}
+
+std::optional<int> statx_of_name(const char* path, struct statx& about) {
+  return ask_of_name(path, [&](const KnownName& name) { about = name.more; });
 }
 
 }  // namespace haichi::gasfs::client
