@@ -246,7 +246,6 @@ void Turn::carry_out(const Work& work, How how,
 bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, int node)>& move) {
   const HostNodes& nodes = crew_.pool.nodes();
   const int64_t bytes = transfer.memory.bytes;
-  if (!transfer.alone.empty()) trial_ = nullptr;  // whose times are those of bytes in memory
   if (!pays()) return false;
   const int here = this->here();
   PageMap memory, other;
@@ -262,7 +261,7 @@ bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, 
   const bool reads = transfer.reads_memory;
   const Demand demand = demand_of(
       {bytes, reads ? &memory : &other, reads ? &other : &memory, reads ? memory_lead : other_lead,
-       reads ? other_lead : memory_lead, page_size(), here, transfer.alone},
+       reads ? other_lead : memory_lead, page_size(), here},
       nodes.nodes());
   Split split = crew_.splitter.plan(demand.loads, most_threads.load());
   int threads = 0;
@@ -273,10 +272,7 @@ bool Turn::run(const Transfer& transfer, const std::function<void(const Piece&, 
       std::clamp(bytes / (int64_t{kPiecesPerThread} * threads), kLeastPieceBytes, kMostPieceBytes);
   const auto pieces = cut(demand, split, nodes.nodes(), transfer.origin, transfer.align, piece);
   const auto local = int64_t(split.route_bytes[size_t(machine::Route::local)]);
-  carry_out({pieces, split.threads, here, transfer.alone},
-            {0, 0, local, bytes,
-             transfer.alone.empty() ? "split by the nodes of its pages"
-                                    : "what is in memory split, the rest by one thread"},
+  carry_out({pieces, split.threads, here}, {0, 0, local, bytes, "split by the nodes of its pages"},
             move);
   return true;
 }

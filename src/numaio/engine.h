@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -59,8 +58,6 @@ struct Transfer {
   bool reads_memory;      ///< the memory is the source, else the target
   OtherEnd other;         ///< empty: follows the threads; asked on several nodes only
   int64_t origin, align;  ///< pieces end at multiples of align behind origin
-  /// What the calling thread moves by itself before all else, each in one piece: ascending, apart.
-  std::span<const Piece> alone = {};
 };
 
 /// The right to use the threads, for one transfer. Signals wait meanwhile, so that no handler can
@@ -81,6 +78,8 @@ class Turn {
   /// Moves all of it by `move`, which must not throw. False, and nothing is moved, if the plain
   /// call is better; it is to be made before this turn ends.
   bool run(const Transfer& transfer, const std::function<void(const Piece&, int node)>& move);
+  /// The time of this turn tells nothing of others.
+  void forget_time() { trial_ = nullptr; }
   /// Calls task(number) for 0 to the size of `nodes`, each on a thread of that node, tasks of a
   /// node in order of their start. False as run().
   bool run_each(const std::vector<int>& nodes, const std::function<void(int number)>& task);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -50,25 +51,102 @@ int64_t result_of(Reached reached) {
   return reached.bytes == 0 && reached.error != 0 ? -reached.error : reached.bytes;
 }
 
-int64_t bytes_of(std::span<const Piece> pieces) {
-  int64_t sum = 0;
-  for (const Piece& each : pieces) sum += each.bytes;
-  return sum;
-}
-
-// The place nearest to the beginning at which a piece could not go on.
-class FirstStop {
+// A read by several threads of what is in memory, and by the plain call of what is not: a thread
+// that comes to a byte on storage has all others leave what they have not begun. What is left is
+// read in one call, so that the kernel is asked for all of it at once.
+class SplitRead {
  public:
-  explicit FirstStop(int64_t end) : at_{end, 0} {}
-  void note(int64_t byte, int error) {
-    const std::lock_guard lock(mutex_);
-    if (byte < at_.bytes) at_ = {byte, error};
+  struct Target {
+    int fd;
+    char* buffer;
+    int64_t offset;
+  };
+
+  /// The last `stored` of the bytes are left from the beginning. `waits`: storage is no reason to
+  /// leave anything.
+  SplitRead(CacheOs& os, const Target& target, int64_t bytes, int64_t stored, bool waits)
+      : os_(os), target_(target), stopped_{bytes, 0}, asks_(!waits) {
+    if (stored > 0) left_.push_back({bytes - stored, stored});
   }
-  Reached reached() const { return at_; }
+
+  /// Reads a piece, by any thread, or leaves it.
+  void read(const Piece& piece) {
+    int64_t done = 0;
+    if (asks_.load(std::memory_order_relaxed)) {
+      if (!met_storage()) done = read_cached(piece);
+      if (met_storage() && done < piece.bytes)
+        return leave({piece.begin + done, piece.bytes - done});
+    }
+    read_plainly({piece.begin + done, piece.bytes - done});
+  }
+
+  /// Whether something was on storage of which that was not known.
+  bool met_storage() const { return met_storage_.load(std::memory_order_relaxed); }
+
+  /// Reads what is left, by the calling thread: how far the bytes are there from the first on.
+  Reached finish() {
+    for (const Piece& each : joined())
+      if (each.begin >= stopped_.bytes || !read_plainly(each)) break;
+    return stopped_;
+  }
 
  private:
+  // Between two left parts, at most, that are read in one call; what lies there is read again.
+  static constexpr int64_t kReadAgain = 8 << 20;
+
+  // Up to the first byte that is not in memory, if there is one; else, or where the kernel doesn't
+  // tell, the plain call goes on.
+  int64_t read_cached(const Piece& piece) {
+    int64_t done = 0;
+    while (done < piece.bytes) {
+      const int64_t at = piece.begin + done;
+      const int64_t got = os_.pread_cached(target_.fd, target_.buffer + at,
+                                           size_t(piece.bytes - done), target_.offset + at);
+      if (got == -EINTR) continue;
+      if (got <= 0) {
+        if (got == -EAGAIN) met_storage_.store(true, std::memory_order_relaxed);
+        if (got == -EOPNOTSUPP || got == -ENOSYS) asks_.store(false, std::memory_order_relaxed);
+        break;
+      }
+      done += got;
+    }
+    return done;
+  }
+
+  bool read_plainly(const Piece& piece) {
+    const Reached reached = read_all(os_, target_.fd, target_.buffer + piece.begin, piece.bytes,
+                                     target_.offset + piece.begin);
+    if (reached.bytes == piece.bytes) return true;
+    const std::lock_guard lock(mutex_);
+    if (piece.begin + reached.bytes < stopped_.bytes)
+      stopped_ = {piece.begin + reached.bytes, reached.error};
+    return false;
+  }
+
+  void leave(const Piece& piece) {
+    const std::lock_guard lock(mutex_);
+    left_.push_back(piece);
+  }
+
+  std::vector<Piece> joined() {
+    std::sort(left_.begin(), left_.end(),
+              [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+    std::vector<Piece> parts;
+    for (const Piece& each : left_) {
+      if (!parts.empty() && each.begin - (parts.back().begin + parts.back().bytes) <= kReadAgain)
+        parts.back().bytes = each.begin + each.bytes - parts.back().begin;
+      else
+        parts.push_back(each);
+    }
+    return parts;
+  }
+
+  CacheOs& os_;
+  Target target_;
   std::mutex mutex_;
-  Reached at_;
+  Reached stopped_;          // the place nearest to the beginning at which a piece could not go on
+  std::vector<Piece> left_;  // apart
+  std::atomic<bool> asks_, met_storage_ = false;
 };
 
 // Bytes that a file has from `offset` on, and its device; 0 of what is no regular file.
@@ -79,8 +157,8 @@ int64_t bytes_there(Os& os, int fd, int64_t size, int64_t offset, uint64_t& devi
   return std::clamp<int64_t>(about.st_size - offset, 0, size);
 }
 
-// Where the file's pages lie; of one that is to be read from storage `in_part`, of what is cached.
-PageMap cached_pages(int fd, int64_t offset, int64_t bytes, bool in_part, int64_t& lead) {
+// Where the file's pages lie.
+PageMap cached_pages(int fd, int64_t offset, int64_t bytes, int64_t& lead) {
   const int64_t first = offset / page_size();
   lead = offset % page_size();
   const int64_t pages = (lead + bytes + page_size() - 1) / page_size();
@@ -91,52 +169,45 @@ PageMap cached_pages(int fd, int64_t offset, int64_t bytes, bool in_part, int64_
   if (!map) return {};
   // What is not cached comes to be where it is read first: all of it follows, if any does.
   const bool told =
-      in_part || std::all_of(map->segments.begin(), map->segments.end(), [](const Segment& each) {
-        return each.node >= 0 || each.node == kInterleaved;
-      });
+      std::all_of(map->segments.begin(), map->segments.end(),
+                  [](const Segment& each) { return each.node >= 0 || each.node == kInterleaved; });
   return told ? *map : PageMap{};
 }
 
 }  // namespace
 
-int64_t parallel_pread(Os& os, int fd, void* buffer, int64_t size, int64_t offset) {
+int64_t parallel_pread(CacheOs& os, int fd, void* buffer, int64_t size, int64_t offset) {
   const auto plain = [&] { return result_of(read_all(os, fd, buffer, size, offset)); };
   if (Turn::too_small(size)) return plain();
   uint64_t device = 0;
   const int64_t there = bytes_there(os, fd, size, offset, device);
-  if (there < options().hot_bytes) {
+  const Options now = options();
+  if (there < now.hot_bytes) {
     last() = {1, 1, 0, size, "no regular file, or near its end"};
     return plain();
   }
-  std::vector<Piece> stored;
-  if (!options().always) stored = on_storage(fd, offset, there);
-  const int64_t in_memory = there - bytes_of(stored);
-  if (in_memory == 0) {
-    last() = {1, 1, 0, size, "on storage: one thread asks for all of it"};
+  const int64_t in_memory = now.always ? there : bytes_before_storage(fd, offset, there);
+  auto turn = Turn::take(in_memory, device);
+  if (turn == nullptr) {
+    if (in_memory < there) last() = {1, 1, 0, size, "on storage, almost from its beginning on"};
     return plain();
   }
-  auto turn = Turn::take(in_memory, device);
-  if (turn == nullptr) return plain();
-  FirstStop stop(there);
-  const Transfer transfer{
-      {buffer, there},
-      false,
-      [&](int64_t& lead) { return cached_pages(fd, offset, there, !stored.empty(), lead); },
-      offset,
-      kAlign,
-      stored};
-  const bool split = turn->run(transfer, [&](const Piece& piece, int) {
-    const Reached reached = read_all(os, fd, static_cast<char*>(buffer) + piece.begin, piece.bytes,
-                                     offset + piece.begin);
-    if (reached.bytes < piece.bytes) stop.note(piece.begin + reached.bytes, reached.error);
-  });
-  if (!split) return plain();
+  auto* const bytes = static_cast<char*>(buffer);
+  SplitRead read(os, {fd, bytes, offset}, there, there - in_memory, now.always);
+  const Transfer transfer{{buffer, in_memory},
+                          false,
+                          [&](int64_t& lead) { return cached_pages(fd, offset, in_memory, lead); },
+                          offset,
+                          kAlign};
+  if (!turn->run(transfer, [&](const Piece& piece, int) { read.read(piece); })) return plain();
+  if (read.met_storage()) turn->forget_time();
   turn.reset();
-  const Reached reached = stop.reached();
+  if (in_memory < there || read.met_storage())
+    last().why = "split up to what is on storage, then the plain call";
+  const Reached reached = read.finish();
   if (reached.bytes < there || there == size) return result_of(reached);
   // The file ended there a moment ago; it may have grown.
-  return there +
-         read_all(os, fd, static_cast<char*>(buffer) + there, size - there, offset + there).bytes;
+  return there + read_all(os, fd, bytes + there, size - there, offset + there).bytes;
 }
 
 int64_t pread_turn(Os& os, int fd, void* buffer, int64_t size, int64_t offset, int turn,

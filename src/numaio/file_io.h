@@ -6,12 +6,13 @@
 
 #include "base/os.h"
 #include "base/result.h"
+#include "numaio/residency.h"
 
 namespace haichi::numaio {
 
 /// As pread(2) of everything up to the end of the file: the bytes read, or a negative errno value
 /// if there was none before the failure. Split where that is worth it.
-int64_t parallel_pread(Os& os, int fd, void* buffer, int64_t size, int64_t offset);
+int64_t parallel_pread(CacheOs& os, int fd, void* buffer, int64_t size, int64_t offset);
 
 /// The same by one of `turns` processes that read the same bytes (io.h).
 int64_t pread_turn(Os& os, int fd, void* buffer, int64_t size, int64_t offset, int turn, int turns);

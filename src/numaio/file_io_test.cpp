@@ -19,22 +19,28 @@ namespace {
 constexpr int64_t kBytes = 3 << 20;
 
 // A file of known bytes whose system calls go wrong as told.
-class FaultyOs : public Os {
+class FaultyOs : public CacheOs {
  public:
   int64_t ends_at = kBytes;  ///< that reads see; fstat() says told_bytes
   int64_t told_bytes = kBytes;
   int64_t fails_at = -1;  ///< reads from here on fail
   int error = EIO;
-  bool interrupted = false;  ///< now and then
-  int64_t most = kBytes;     ///< of one read
+  bool interrupted = false;                 ///< now and then
+  int64_t most = kBytes;                    ///< of one read
+  int64_t cold = kBytes, cold_to = kBytes;  ///< what is not in memory
+  std::atomic<int> cold_reads = 0;          ///< that wait for some of that
 
   int64_t pread(int, void* data, size_t size, int64_t offset) override {
     if (interrupted && ++calls_ % 3 == 0) return -EINTR;
     if (fails_at >= 0 && offset >= fails_at) return -error;
-    int64_t some = std::min({int64_t(size), most, ends_at - offset});
-    if (fails_at >= 0) some = std::min(some, fails_at - offset);
-    for (int64_t i = 0; i < some; ++i) static_cast<char*>(data)[i] = byte_at(offset + i);
-    return std::max<int64_t>(some, 0);
+    if (offset < cold_to && offset + int64_t(size) > cold) ++cold_reads;
+    return give(data, std::min(int64_t(size), most), offset);
+  }
+  int64_t pread_cached(int, void* data, size_t size, int64_t offset) override {
+    if (fails_at >= 0 && offset >= fails_at) return -error;
+    if (offset >= cold && offset < cold_to) return -EAGAIN;
+    const int64_t warm = offset < cold ? cold - offset : kBytes;
+    return give(data, std::min({int64_t(size), most, warm}), offset);
   }
   int fstat(int, struct stat* out) override {
     *out = {};
@@ -45,6 +51,12 @@ class FaultyOs : public Os {
   static char byte_at(int64_t offset) { return char(offset * 7 + offset / 4096); }
 
  private:
+  int64_t give(void* data, int64_t some, int64_t offset) const {
+    some = std::min(some, ends_at - offset);
+    if (fails_at >= 0) some = std::min(some, fails_at - offset);
+    for (int64_t i = 0; i < some; ++i) static_cast<char*>(data)[i] = byte_at(offset + i);
+    return std::max<int64_t>(some, 0);
+  }
   std::atomic<int> calls_ = 0;
 };
 
@@ -107,6 +119,29 @@ TEST_F(FileIo, AFileThatGrowsMeanwhile) {
   EXPECT_EQ(read(os), kBytes);
   os.ends_at = kBytes / 2 + 5;
   EXPECT_EQ(read(os), kBytes / 2 + 5);
+}
+
+// Of what no look has seen.
+TEST_F(FileIo, FromTheFirstByteOnStorageOnTheCallIsPlain) {
+  set_options({0, 64 << 10, 64 << 10, false});
+  std::mt19937 draw(25);
+  int split = 0;
+  for (int i = 0; i < 100; ++i) {
+    FaultyOs os;
+    os.cold = int64_t(draw() % kBytes);
+    os.cold_to = os.cold + 1 + int64_t(draw() % (kBytes - os.cold));
+    if (draw() % 3 == 0) os.most = 50'000;
+    ASSERT_EQ(read(os), kBytes);
+    if (last().threads == 1) continue;  // by trial
+    ++split;
+    EXPECT_EQ(last().why, "split up to what is on storage, then the plain call");
+    if (os.most == kBytes) {
+      EXPECT_EQ(os.cold_reads, 1);
+    }
+    os.fails_at = int64_t(draw() % kBytes);
+    EXPECT_EQ(read(os), os.fails_at == 0 ? -EIO : os.fails_at);
+  }
+  EXPECT_GT(split, 0);
 }
 
 TEST_F(FileIo, BehindTheEndIsNothing) {

@@ -55,23 +55,15 @@ Demand demand_of(const Ends& ends, int nodes) {
   Demand made;
   Walk source(*ends.source, ends.source_lead, ends.page_bytes);
   Walk target(*ends.target, ends.target_lead, ends.page_bytes);
-  size_t apart = 0;
   for (int64_t begin = 0; begin < ends.bytes;) {
-    if (apart < ends.apart.size() && ends.apart[apart].begin <= begin) {
-      begin = std::max(begin, ends.apart[apart].begin + ends.apart[apart].bytes);
-      ++apart;
-      continue;
-    }
     source.past(begin);
     target.past(begin);
-    int64_t end = std::min({source.end(), target.end(), ends.bytes});
-    if (apart < ends.apart.size()) end = std::min(end, ends.apart[apart].begin);
+    const int64_t end = std::min({source.end(), target.end(), ends.bytes});
     const size_t load =
         load_number(made.loads, place_of(*ends.source, source.node(), ends, nodes),
                     place_of(*ends.target, target.node(), ends, nodes), ends.caller_node);
     made.loads[load].bytes += double(end - begin);
-    if (!made.stretches.empty() && made.stretches.back().load == load &&
-        made.stretches.back().end == begin)
+    if (!made.stretches.empty() && made.stretches.back().load == load)
       made.stretches.back().end = end;
     else
       made.stretches.push_back({begin, end, load});

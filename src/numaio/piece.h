@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "numaio/page_map.h"
@@ -26,7 +25,7 @@ struct Stretch {
 /// What a transfer is: loads, and which bytes belong to each.
 struct Demand {
   std::vector<Load> loads;
-  std::vector<Stretch> stretches;  ///< ascending, without holes but what Ends::apart names
+  std::vector<Stretch> stretches;  ///< ascending, without holes
 };
 
 /// What is known of both ends of a transfer of `bytes` bytes.
@@ -40,8 +39,6 @@ struct Ends {
   /// The node on which the caller's memory comes to be that nobody has touched yet: those bytes are
   /// moved by threads of that node alone, whichever of the ends it is.
   int caller_node;
-  /// Bytes that are no part of the demand: ascending, apart.
-  std::span<const Piece> apart = {};
 };
 
 /// Joins both maps. What the kernel does not tell of counts as memory of the caller's node.

@@ -46,23 +46,6 @@ TEST(Demand, UntouchedMemoryIsForTheCallersNodeAlone) {
   }
 }
 
-TEST(Demand, WhatIsMovedApartIsLeftOut) {
-  const PageMap source = map_of({{0, 20, 1}}), target = map_of({{0, 20, 1}});
-  const std::vector<Piece> apart{{0, 4 * kPage}, {10 * kPage, kPage}, {19 * kPage, kPage}};
-  const Demand demand = demand_of({20 * kPage, &source, &target, 0, 0, kPage, 0, apart}, 4);
-  ASSERT_EQ(demand.loads.size(), 1u);
-  EXPECT_EQ(demand.loads[0].bytes, double(14 * kPage));
-  Splitter splitter(four_nodes());
-  const auto pieces = cut(demand, splitter.plan(demand.loads), 4, 0, kPage, 3 * kPage);
-  int64_t at = 4 * kPage;
-  for (const Piece& piece : pieces[1]) {
-    if (at == 10 * kPage) at += kPage;
-    EXPECT_EQ(piece.begin, at);
-    at += piece.bytes;
-  }
-  EXPECT_EQ(at, 19 * kPage);
-}
-
 TEST(Cut, EveryByteIsInOnePieceOfItsNode) {
   std::mt19937 draw(7);
   const auto below = [&](int n) { return int(draw() % unsigned(n)); };

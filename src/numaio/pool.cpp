@@ -116,7 +116,7 @@ void Pool::take_pieces_here(Job& job, int caller_node) {
 }
 
 int Pool::run(const Work& work, const std::function<void(const Piece&, int node)>& move) {
-  const auto& [pieces, threads, caller_node, alone] = work;
+  const auto& [pieces, threads, caller_node] = work;
   Job job{pieces, move, std::vector<std::atomic<size_t>>(pieces.size())};
   const int nodes = int(pieces.size());
   std::vector<int> working(pieces.size(), 0);
@@ -138,7 +138,6 @@ int Pool::run(const Work& work, const std::function<void(const Piece&, int node)
     each->job.store(&job, std::memory_order_release);
     each->job.notify_one();
   }
-  for (const Piece& each : alone) move(each, caller_node);
   take_pieces_here(job, caller_node);
   for (int node = 0; node < nodes; ++node)
     if (working[size_t(node)] == 0 || node == caller_node) take_pieces(job, node);

@@ -26,7 +26,6 @@ struct Work {
   std::span<const std::vector<Piece>> pieces;  ///< of each node
   std::span<const int> threads;                ///< of each node
   int caller_node;
-  std::span<const Piece> alone = {};  ///< by the calling thread, before it helps with the others
 };
 
 /// One transfer at a time; who comes meanwhile is told so and does without.

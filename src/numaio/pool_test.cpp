@@ -52,28 +52,6 @@ TEST(Pool, ThreadsStayOnTheirProcessors) {
   EXPECT_EQ(strayed, 0);
 }
 
-TEST(Pool, WhatTheCallerMovesAloneComesFirstAndInOrder) {
-  Pool& pool = pool_of(this_hosts_nodes());
-  const int nodes = pool.nodes().nodes();
-  const auto pieces = pieces_on(nodes, 4);
-  const std::vector<Piece> alone{{100, 50}, {200, 1}, {300, 7}};
-  const std::vector<int> threads(size_t(nodes), 2);
-  const auto caller = std::this_thread::get_id();
-  std::vector<int64_t> own;
-  std::atomic<int> others = 0;
-  pool.run({pieces, threads, 0, alone}, [&](const Piece& piece, int) {
-    if (std::this_thread::get_id() == caller)
-      own.push_back(piece.begin);
-    else
-      ++others;
-    usleep(500);
-  });
-  ASSERT_GE(own.size(), 3u);
-  EXPECT_EQ(std::vector<int64_t>(own.begin(), own.begin() + 3),
-            (std::vector<int64_t>{100, 200, 300}));
-  EXPECT_EQ(int(own.size()) - 3 + others, 4 * nodes);
-}
-
 TEST(Pool, WithoutThreadsTheCallerMovesAll) {
   HostNodes nodes;
   nodes.cpus = {{}, {}, {}};  // no processor at all: no thread can be made

@@ -1,31 +1,35 @@
-// Which bytes of a file storage has to give, from a few looks at its page cache.
+// How much of a file is in memory before the first byte that storage has to give, from a few looks
+// at its page cache.
 //
-// Why that decides who reads them: the kernel reads ahead as far as it is asked to, so one call for
-// all of the bytes keeps three times as many requests on their way to storage as calls for a piece
-// each, by whichever threads (docs/guide/measurements.md, "Cold files"). Bytes that are in memory
-// are worth several threads; those on storage, one call.
+// Why that decides who reads: the kernel reads ahead as far as it is asked to, so one call for all
+// that is on storage keeps three times as many requests on their way as calls for a piece each, by
+// whichever threads (docs/guide/measurements.md, "Cold files"). Bytes that are in memory are worth
+// several threads; from the first one on storage on, only the plain call.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "numaio/page_map.h"
-#include "numaio/piece.h"
+#include "base/os.h"
 
 namespace haichi::numaio {
 
-/// Of the `bytes` bytes of an open file from `offset` on those that are not in memory, counted from
-/// `offset`: ascending, apart. None where the kernel does not tell. Sampled, a look of some 250 ns
-/// for each MiB and no more than kSamples, so single pages may be missed.
-///
-/// Asks cachestat(2) (Linux 6.5), which answers who may write the file, else reads that do not wait
-/// (RWF_NOWAIT): the first of those that finds nothing has the kernel fetch some pages there.
-std::vector<Piece> on_storage(int fd, int64_t offset, int64_t bytes);
+/// The operating system with reads of what is in memory alone.
+class CacheOs : public Os {
+ public:
+  /// As pread up to the first byte that is not in the page cache: -EAGAIN if that is the first of
+  /// all (preadv2(2), RWF_NOWAIT); -EOPNOTSUPP or -ENOSYS where that is not told.
+  virtual int64_t pread_cached(int fd, void* data, size_t size, int64_t offset);
+};
 
-/// The same of a map whose kUntouched pages are on storage, and of which the transfer begins `lead`
-/// bytes into the first page. What lies in turns counts as on storage, and so does what is too
-/// short a stretch of memory to be a piece of its own.
-std::vector<Piece> parts_on_storage(const PageMap& map, int64_t lead, int64_t bytes,
-                                    int64_t page_bytes);
+CacheOs& real_cache_os();
+
+/// Of the `bytes` bytes of an open file from `offset` on those before the first place that was
+/// seen to be on storage; all of them where the kernel does not tell. A look of some 250 ns for
+/// each MiB and no more than 64, ending at the first that finds nothing: what lies between two
+/// looks may be on storage all the same.
+///
+/// Asks cachestat(2) (Linux 6.5), which answers who may write the file, else eight reads that do
+/// not wait (RWF_NOWAIT): the one that finds nothing has the kernel fetch some pages there.
+int64_t bytes_before_storage(int fd, int64_t offset, int64_t bytes);
 
 }  // namespace haichi::numaio

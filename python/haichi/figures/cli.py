@@ -28,6 +28,7 @@ from haichi.figures import (
     never_slower_command,
     numa,
     numa_load,
+    numa_mixed,
     one_node,
     paper_001,
     paper_001_run,
@@ -84,6 +85,7 @@ for _name, _own in (
     ("never-slower", never_slower_command),
     ("numa", numa),
     ("numa-load", numa_load),
+    ("numa-mixed", numa_mixed),
     ("gasfs-rates", gasfs_rates),
 ):
     app.command(_name)(_own.command)

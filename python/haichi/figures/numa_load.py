@@ -65,7 +65,7 @@ def loaders(missing: dict[str, str]) -> list[Loader]:
     """Those that are installed; the others go into `missing` with what to do."""
     found = [
         Loader("bytes", OWN, lambda path: io.read(path).result()),
-        Loader("bytes", "one read(2)", _plainly),
+        Loader("bytes", "one read(2)", plainly),
         Loader(".npy", OWN, io.load),
         Loader(".npy", "numpy.load", np.load),
     ]
@@ -84,7 +84,7 @@ def loaders(missing: dict[str, str]) -> list[Loader]:
     return found
 
 
-def _plainly(path: Path) -> object:
+def plainly(path: Path) -> object:
     made = np.empty(path.stat().st_size, np.uint8)
     with path.open("rb", buffering=0) as opened:
         at = 0
@@ -204,7 +204,7 @@ def _rows(found: list[Loader], size: int) -> list[Row]:
 
 
 @contextmanager
-def _temporary(folder: Path, needed: int) -> Iterator[Path]:
+def temporary(folder: Path, needed: int) -> Iterator[Path]:
     if not folder.is_dir():
         raise Missing(f"{folder} is no folder")
     free = shutil.disk_usage(folder).free
@@ -236,7 +236,7 @@ def command(
         found = loaders(missing)
         forms = dict.fromkeys(each.form for each in found)
         before = record.load()
-        with _temporary(
+        with temporary(
             folder or Path(tempfile.gettempdir()), bytes_each * (len(forms) + 1)
         ) as into:
             files = write_files(into, bytes_each, forms)

@@ -1,22 +1,25 @@
-"""Files that are not in memory, or half of them: the same bytes, and storage is asked once for
-what it has."""
+"""Files that are not in memory, or in part: the same bytes, and from the first that storage has to
+give on the plain call."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import random
 import tempfile
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from haichi import io
+from haichi.figures import numa_mixed
 from haichi.io import files
 from haichi.io.files import Bytes
 
 SIZE = 64 << 20
-COLD = "on storage: one thread asks for all of it"
-MIXED = "what is in memory split, the rest by one thread"
+READ_AHEAD = 8 << 20
+COLD = "on storage, almost from its beginning on"
+MIXED = "split up to what is on storage, then the plain call"
 HOT = "split by the nodes of its pages"
 
 
@@ -43,12 +46,13 @@ def opened(content: Bytes) -> Iterator[int]:
         os.close(descriptor)
 
 
-def fetch(descriptor: int, begin: int, end: int) -> None:
+def fetch(descriptor: int, *extents: tuple[int, int]) -> None:
     """These bytes are in memory then, and no others."""
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
-    for at in range(begin, end, 1 << 20):
-        os.pread(descriptor, min(1 << 20, end - at), at)
+    for begin, end in extents:
+        for at in range(begin, end, 1 << 20):
+            os.pread(descriptor, min(1 << 20, end - at), at)
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_NORMAL)
 
 
@@ -62,15 +66,15 @@ def read(descriptor: int, offset: int = 0) -> tuple[Bytes, io.How]:
     ("cached", "why"),
     [
         ((0, 0), COLD),
-        ((0, SIZE // 2), MIXED),
-        ((SIZE // 2, SIZE), MIXED),
-        ((SIZE // 4, SIZE // 2), MIXED),
+        ((0, SIZE // 4 * 3), MIXED),  # more than what trials decide about
+        ((SIZE // 2, SIZE), COLD),
+        ((SIZE // 4, SIZE // 2), COLD),
     ],
 )
 def test_bytes_are_the_files(
     opened: int, content: Bytes, cached: tuple[int, int], why: str
 ) -> None:
-    fetch(opened, *cached)
+    fetch(opened, cached)
     into, how = read(opened)
     assert np.array_equal(into, content)
     if how.why == HOT and cached == (0, 0):
@@ -82,8 +86,29 @@ def test_bytes_are_the_files(
     assert how.why == HOT
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_layouts_drawn_at_random(opened: int, content: Bytes, seed: int) -> None:
+    """Storage gives what it gives to the plain call, also where no look has seen it before."""
+    layout = numa_mixed.draw(random.Random(seed), SIZE)
+    given = []
+    for plainly in (True, False):
+        fetch(opened, *layout.cached)
+        before, into = numa_mixed.stored_bytes(), np.full(SIZE, 0x55, np.uint8)
+        if plainly:
+            assert os.preadv(opened, [into], 0) == SIZE
+        else:
+            assert files.readinto_now(opened, into) == SIZE
+        given.append(numa_mixed.stored_bytes() - before)
+        assert np.array_equal(into, content)
+    how = io.last()
+    if given[0] == 0:
+        pytest.skip("all of it was in memory, or storage is not told of")
+    assert how.threads == 1 or how.why == MIXED
+    assert given[1] <= given[0] + READ_AHEAD
+
+
 def test_the_position_at_which_a_file_ends(opened: int, content: Bytes) -> None:
-    fetch(opened, 0, SIZE // 2)
+    fetch(opened, (0, SIZE // 2))
     into = np.full(2 * SIZE, 0x55, np.uint8)
     assert files.readinto_now(opened, into) == SIZE
     assert np.array_equal(into[:SIZE], content)
@@ -92,7 +117,7 @@ def test_the_position_at_which_a_file_ends(opened: int, content: Bytes) -> None:
 
 def test_trials_split_cold_files_too_if_asked(opened: int, content: Bytes) -> None:
     io.set_options(dataclasses.replace(io.get_options(), always=True))
-    fetch(opened, 0, 0)
+    fetch(opened)
     into, how = read(opened)
     assert np.array_equal(into, content)
     assert how.why == HOT

@@ -17,7 +17,7 @@ using namespace haichi::numaio;
 
 haichi_io_real_pread_t* real_pread = nullptr;
 
-class RealOs final : public haichi::Os {
+class RealOs final : public CacheOs {
  public:
   int64_t pread(int fd, void* data, size_t size, int64_t offset) override {
     const ssize_t got = real_pread(fd, data, size, offset);

@@ -16,7 +16,7 @@ HAICHI_EXPORTED ssize_t haichi_io_pread(int fd, void* buffer, size_t size, off_t
   if (size > size_t(SSIZE_MAX) || offset < 0) return pread(fd, buffer, size, offset);
   return without_exception(
       [&] {
-        return as_system_call(parallel_pread(haichi::real_os(), fd, buffer, int64_t(size), offset));
+        return as_system_call(parallel_pread(real_cache_os(), fd, buffer, int64_t(size), offset));
       },
       [&] { return pread(fd, buffer, size, offset); });
 }

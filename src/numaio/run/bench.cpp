@@ -156,7 +156,7 @@ Status bench_folder(const std::string& folder, const std::vector<int64_t>& sizes
   for (const int64_t bytes : sizes) {
     for (const bool cold : {true, false})
       print({folder, "read", bytes, cold, [&] { read_plain(whole, data, bytes); },
-             [&] { parallel_pread(real_os(), whole, data, bytes, 0); }});
+             [&] { parallel_pread(real_cache_os(), whole, data, bytes, 0); }});
     print({folder, "write parts", bytes, true, [&] { write_plain(whole, data, bytes); },
            [&] {
              const int64_t half = bytes / 2;
