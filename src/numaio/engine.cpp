@@ -184,6 +184,14 @@ void set_options(const Options& options) {
 
 void leave_signals_to_callers() { holds_signals.store(false); }
 
+void end_threads() {
+  Engine* const known = engine.load(std::memory_order_acquire);
+  if (known == nullptr) return;
+  while (known->busy.test_and_set(std::memory_order_acquire)) sched_yield();
+  for (const auto& each : known->crews) each->pool.end_threads();
+  known->busy.clear(std::memory_order_release);
+}
+
 How& last() { return last_how; }
 
 Turn::Turn(Crew& crew, std::unique_ptr<Signals> signals, int64_t bytes, uint64_t kind)

@@ -28,6 +28,9 @@ struct Options {
 /// From now on whoever asks for a transfer holds signals back by itself.
 void leave_signals_to_callers();
 
+/// Waits for the transfer under way and ends all threads; later transfers make new ones.
+void end_threads();
+
 /// How a transfer was carried out.
 struct How {
   int threads = 1;

@@ -30,12 +30,16 @@ struct Pool::Job {
   std::vector<std::atomic<size_t>> next;  // of each node
 };
 
-// Owned by the pool; the thread ends with the process only. Whoever takes `job` away, the thread or
-// the caller who no longer needs it, counts it as done.
+// Owned by the pool; the thread ends with the process, or by end_threads(). Whoever takes `job`
+// away, the thread or the caller who no longer needs it, counts it as done.
 struct Pool::Worker {
   Pool* pool;
   int node;
+  pthread_t thread = {};
   std::atomic<Job*> job = nullptr;
+
+  // In place of a job: there will be none any more.
+  static Job* no_more() { return reinterpret_cast<Job*>(uintptr_t{1}); }
 
   Job* wait_for_job() {
     const int64_t until = now_ns() + kSpinNs;
@@ -58,6 +62,7 @@ void* Pool::work(void* argument) {
   for (;;) {
     Job* const job = self.wait_for_job();
     if (job == nullptr) continue;
+    if (job == Worker::no_more()) return nullptr;
     std::atomic<int>& running = self.pool->running_;
     self.pool->take_pieces(*job, self.node);
     if (running.fetch_sub(1, std::memory_order_release) == 1) running.notify_all();
@@ -81,20 +86,29 @@ Pool::Worker* Pool::worker(int node, int number) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setaffinity_np(&attributes, bytes, set);
-  pthread_t thread;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool started = pthread_create(&thread, &attributes, work, made.get()) == 0;
+  const bool started = pthread_create(&made->thread, &attributes, work, made.get()) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   CPU_FREE(set);
   if (!started) return nullptr;
-  pthread_setname_np(thread, "haichi-numaio");
+  pthread_setname_np(made->thread, "haichi-numaio");
   known.push_back(std::move(made));
   return known.back().get();
+}
+
+void Pool::end_threads() {
+  for (auto& node : workers_) {
+    for (const auto& each : node) {
+      each->job.store(Worker::no_more(), std::memory_order_release);
+      each->job.notify_one();
+    }
+    for (const auto& each : node) pthread_join(each->thread, nullptr);
+    node.clear();
+  }
 }
 
 bool Pool::hot() const { return now_ns() < warm_until_ns_.load(std::memory_order_relaxed); }

@@ -38,6 +38,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   const HostNodes& nodes() const { return nodes_; }
+  /// While nothing is under way. When it returns none of the threads is left; run() makes new ones.
+  void end_threads();
   /// Whether a thread is likely to be awake still, so that a transfer begins at once.
   bool hot() const;
 

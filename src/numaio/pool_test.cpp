@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <thread>
 
 namespace haichi::numaio {
@@ -50,6 +52,31 @@ TEST(Pool, ThreadsStayOnTheirProcessors) {
     usleep(3000);
   });
   EXPECT_EQ(strayed, 0);
+}
+
+TEST(Pool, ThreadsEndAndOthersTakeTheirPlace) {
+  Pool& pool = pool_of(this_hosts_nodes());
+  const int nodes = pool.nodes().nodes();
+  const auto pieces = pieces_on(nodes, 8);
+  const std::vector<int> threads(size_t(nodes), 3);
+  const auto alive = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  pool.end_threads();
+  const auto before = alive();
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> moved = 0;
+    pool.run({pieces, threads, 0}, [&](const Piece&, int) {
+      ++moved;
+      usleep(100);
+    });
+    EXPECT_EQ(moved, 8 * nodes);
+    EXPECT_GT(alive(), before);
+    pool.end_threads();
+    // The kernel shows a thread for a moment after it has ended.
+    for (int waits = 0; alive() > before && waits < 1000; ++waits) usleep(1000);
+    EXPECT_EQ(alive(), before);
+  }
 }
 
 TEST(Pool, WithoutThreadsTheCallerMovesAll) {

@@ -44,6 +44,8 @@ HAICHI_EXPORTED size_t haichi_io_beneath_begin(haichi_io_real_pread_t* real) {
 
 HAICHI_EXPORTED bool haichi_io_beneath_small(size_t size) { return Turn::too_small(int64_t(size)); }
 
+HAICHI_EXPORTED void haichi_io_beneath_end() { end_threads(); }
+
 HAICHI_EXPORTED ssize_t haichi_io_beneath_pread(int fd, void* data, size_t size, off_t offset) {
   return without_exception(
       [&] { return as_system_call(parallel_pread(os, fd, data, int64_t(size), offset)); },

@@ -13,7 +13,10 @@ using haichi_io_beneath_begin_t = size_t(haichi_io_real_pread_t* real);
 using haichi_io_beneath_small_t = bool(size_t size);
 /// As pread(2).
 using haichi_io_beneath_pread_t = haichi_io_real_pread_t;
+/// Ends all threads, and waits for that; calls later on make new ones.
+using haichi_io_beneath_end_t = void();
 
 #define HAICHI_IO_BENEATH_BEGIN "haichi_io_beneath_begin"
 #define HAICHI_IO_BENEATH_SMALL "haichi_io_beneath_small"
+#define HAICHI_IO_BENEATH_END "haichi_io_beneath_end"
 #define HAICHI_IO_BENEATH_PREAD "haichi_io_beneath_pread"

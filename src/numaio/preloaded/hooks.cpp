@@ -1,6 +1,7 @@
 #include "numaio/preloaded/hooks.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,7 +84,11 @@ std::optional<ssize_t> read_whole(int fd, void* data, size_t size, std::optional
 std::optional<ssize_t> read_parts(int fd, const iovec* parts, int count,
                                   std::optional<off_t> offset) {
   const auto size = size_of(parts, count);
-  if (!size || !may_split(*size)) return {};
+  // As the plain call, which begins so; before there is anything to be undone: the unwinder that
+  // cancels a thread is not the one that this object is linked with.
+  pthread_testcancel();
+  const Splitting now;
+  if (!size || !now.allowed() || !may_split(*size)) return {};
   if (!offset) return read_parts_at_position(fd, parts, count, *size);
   if (*offset < 0) return {};
   const Undisturbed meanwhile;

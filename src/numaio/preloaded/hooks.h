@@ -6,9 +6,12 @@
 // called. A small read costs a look at its size.
 #pragma once
 
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include <cstddef>
@@ -89,5 +92,25 @@ inline std::optional<sighandler_t> on_sysv_signal(int number, sighandler_t handl
 
 /// This thread's descriptors are no longer those of the threads that would read.
 std::optional<int> on_unshare(int flags);
+
+/// From a filter of system calls on nothing is split: it may forbid, or kill for, what a split read
+/// calls and the program's own does not. One that is given no program is none yet.
+inline std::optional<int> on_prctl(int option, unsigned long mode, unsigned long program,
+                                   unsigned long, unsigned long) {
+  const bool filters = mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program != 0);
+  if (option == PR_SET_SECCOMP && filters) end_splitting();
+  return {};
+}
+
+inline std::optional<long> on_syscall(long number, long first, long second, long third, long, long,
+                                      long) {
+  if (number == SYS_prctl)
+    on_prctl(int(first), static_cast<unsigned long>(second), static_cast<unsigned long>(third), 0,
+             0);
+  if (number == SYS_seccomp &&
+      (first == SECCOMP_SET_MODE_STRICT || (first == SECCOMP_SET_MODE_FILTER && third != 0)))
+    end_splitting();
+  return {};
+}
 
 }  // namespace haichi::numaio::preloaded

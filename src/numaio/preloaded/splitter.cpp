@@ -5,16 +5,19 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "generated/libc_real.h"
 #include "numaio/library/beneath.h"
@@ -30,16 +33,48 @@ namespace {
 enum class State : int { unknown, loading, ready, never };
 
 constinit std::atomic<State> state{State::unknown};
-constinit haichi_io_beneath_pread_t* library = nullptr;  // these two are valid once ready
+constinit haichi_io_beneath_pread_t* library = nullptr;  // these three are valid once ready
 constinit haichi_io_beneath_small_t* small_now = nullptr;
+constinit haichi_io_beneath_end_t* end_threads = nullptr;
 constinit std::atomic<pid_t> owner{0};  // the process whose threads read; 0 in a child of fork(2)
 constinit std::atomic<uint64_t> device{0};  // of the file that was split last
 
+constinit std::atomic<int> splitting{0};  // how many Splitting there are
+
+// Whether a filter of system calls is in force for this thread, or may be. Asks by nothing but what
+// the loader has called to load this object, openat, read and close: a filter that kills for those
+// has let no program begin.
+bool may_be_filtered() {
+  const auto file =
+      int(syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC));
+  if (file < 0) return true;
+  constexpr std::string_view kLine = "\nSeccomp:\t";
+  std::array<char, 4096> text;
+  size_t kept = 0;  // of what was read before: a part of the line
+  bool found = false, filtered = true;
+  for (long got; !found; kept = std::min(kept, kLine.size())) {
+    got = syscall(SYS_read, file, text.data() + kept, text.size() - kept);
+    if (got <= 0) {
+      filtered = got < 0;  // a kernel without filters has no such line
+      break;
+    }
+    const std::string_view seen(text.data(), kept + size_t(got));
+    const size_t at = seen.find(kLine);
+    found = at != std::string_view::npos && at + kLine.size() < seen.size();
+    if (found) filtered = seen[at + kLine.size()] != '0';
+    kept = std::min(seen.size(), kLine.size());
+    memmove(text.data(), seen.data() + seen.size() - kept, kept);
+  }
+  syscall(SYS_close, file);
+  return filtered;
+}
+
+/// Whether io.split asks for it, "on" only where no filter is in force.
 bool is_asked_for() {
   const char* const split = getenv("HAICHI_IO_SPLIT");
   const char* const disabled = getenv("HAICHI_DISABLE");
-  return split && (strcmp(split, "on") == 0 || strcmp(split, "always") == 0) &&
-         !(disabled && strcmp(disabled, "1") == 0);
+  if (!split || (disabled && strcmp(disabled, "1") == 0)) return false;
+  return strcmp(split, "always") == 0 || (strcmp(split, "on") == 0 && !may_be_filtered());
 }
 
 // Whether the kernel tells where threads may run. If a filter of system calls forbids that,
@@ -63,7 +98,10 @@ void* open_library() {
 }
 
 // A child has none of its parent's threads; libhaichi-io makes new ones there.
-void after_fork_in_child() { owner.store(0, std::memory_order_relaxed); }
+void after_fork_in_child() {
+  owner.store(0, std::memory_order_relaxed);
+  splitting.store(0);
+}
 
 /// Loads the library; the least size that it would split, or nothing.
 std::optional<size_t> load() {
@@ -73,7 +111,8 @@ std::optional<size_t> load() {
       reinterpret_cast<haichi_io_beneath_begin_t*>(dlsym(opened, HAICHI_IO_BENEATH_BEGIN));
   library = reinterpret_cast<haichi_io_beneath_pread_t*>(dlsym(opened, HAICHI_IO_BENEATH_PREAD));
   small_now = reinterpret_cast<haichi_io_beneath_small_t*>(dlsym(opened, HAICHI_IO_BENEATH_SMALL));
-  if (!begin || !library || !small_now ||
+  end_threads = reinterpret_cast<haichi_io_beneath_end_t*>(dlsym(opened, HAICHI_IO_BENEATH_END));
+  if (!begin || !library || !small_now || !end_threads ||
       pthread_atfork(nullptr, nullptr, after_fork_in_child) != 0)
     return {};
   return begin([](int fd, void* data, size_t size, off_t offset) {
@@ -86,7 +125,7 @@ bool get_ready() {
   State known = State::unknown;
   if (!state.compare_exchange_strong(known, State::loading)) return known == State::ready;
   const Undisturbed meanwhile;
-  const auto size = is_asked_for() ? load() : std::nullopt;
+  const auto size = load();
   least.store(size.value_or(SIZE_MAX), std::memory_order_relaxed);
   known = State::loading;  // unless somebody has given up meanwhile
   state.compare_exchange_strong(known, size ? State::ready : State::never);
@@ -131,16 +170,19 @@ bool reads_in_any_order(int fd) {
 bool may_split(size_t size) {
   State known = state.load(std::memory_order_acquire);
   if (known == State::ready && small_now(size)) return false;
-  if (known == State::never || known == State::loading || may_be_handler()) return false;
+  if (known == State::never || known == State::loading) return false;
+  if (known == State::unknown) {
+    // Before any other system call, and again in each handler.
+    if (!is_asked_for()) return give_up(), false;
+  }
+  if (may_be_handler()) return false;
   if (known == State::unknown) {
     const int before = errno;
     const bool ready = get_ready();
     errno = before;
     if (!ready || small_now(size)) return false;
   }
-  if (!is_owner()) return false;
-  pthread_testcancel();  // as the plain call, which begins so
-  return true;
+  return is_owner();
 }
 
 size_t bytes_to_split(int fd, size_t size, off_t offset) {
@@ -160,9 +202,34 @@ ssize_t split(int fd, void* data, size_t size, off_t offset) {
   return library(fd, data, size, offset);
 }
 
+Splitting::Splitting() {
+  splitting.fetch_add(1);
+  allowed_ = state.load() != State::never;
+}
+
+Splitting::~Splitting() { splitting.fetch_sub(1); }
+
 void give_up() {
   least.store(SIZE_MAX, std::memory_order_relaxed);
   state.store(State::never);
+}
+
+void end_splitting() {
+  const pid_t known = owner.load();
+  if (known != 0 && known != getpid()) return;  // vfork(2)'s child ends nothing of its parent's
+  give_up();
+  // Not for ever: this may be a handler that has interrupted a read at its beginning.
+  constexpr int64_t kPatienceNs = 5'000'000'000;
+  const auto now = [] {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  for (const int64_t until = now() + kPatienceNs; splitting.load() > 0 && now() < until;)
+    sched_yield();
+  if (!end_threads) return;
+  const Undisturbed meanwhile;
+  end_threads();
 }
 
 }  // namespace haichi::numaio::preloaded

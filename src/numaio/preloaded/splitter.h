@@ -15,8 +15,23 @@ extern constinit std::atomic<size_t> least;
 
 inline bool is_small(size_t size) { return size < least.load(std::memory_order_relaxed); }
 
+/// There while a read is, or may come to be, split: whoever ends splitting waits for that.
+class Splitting {
+ public:
+  Splitting();
+  ~Splitting();
+  Splitting(const Splitting&) = delete;
+  Splitting& operator=(const Splitting&) = delete;
+  /// Whether splitting has not ended.
+  bool allowed() const { return allowed_; }
+
+ private:
+  bool allowed_;
+};
+
 /// Whether a read of so many bytes may be split: it is asked for, libhaichi-io could be loaded, and
-/// neither a signal handler nor a child of vfork(2) asks.
+/// neither a signal handler nor a child of vfork(2) asks. No filter of system calls may be in
+/// force, but where io.split is "always". Only while a Splitting is there.
 bool may_split(size_t size);
 
 /// Of `size` bytes from `offset` on those that the file has, if it is a regular one of a file
@@ -28,5 +43,7 @@ ssize_t split(int fd, void* data, size_t size, off_t offset);
 
 /// Nothing is split any more in this process.
 void give_up();
+/// The same, and when it returns no thread of haichi's is left that could make a system call.
+void end_splitting();
 
 }  // namespace haichi::numaio::preloaded

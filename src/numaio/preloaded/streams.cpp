@@ -1,5 +1,6 @@
 // fread(3): what is in the stream's buffer, then a large read into the program's, then the rest, as
 // the GNU C library does it. Its own read does not come by here.
+#include <pthread.h>
 #include <stdio_ext.h>
 #include <wchar.h>
 
@@ -27,6 +28,17 @@ class Locked {
   FILE* stream_;
 };
 
+class Uncancelled {
+ public:
+  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 /// Whether the stream is a file's that is being read, with nothing unusual.
 bool is_plain(FILE* stream) {
   return (stream->_flags & (kUnbuffered | kLineBuffered | kAtEnd | kFailed | kHasPutBack)) == 0 &&
@@ -50,7 +62,10 @@ size_t direct_part(const FILE* stream, size_t wanted) {
 }  // namespace
 
 std::optional<size_t> read_stream(void* data, size_t size, size_t count, FILE* stream) {
-  if (!may_split(size * count)) return {};
+  pthread_testcancel();  // as read_parts()
+  const Uncancelled whole;
+  const Splitting now;
+  if (!now.allowed() || !may_split(size * count)) return {};
   const Locked lock(stream);
   if (!is_plain(stream)) return {};
   auto* const to = static_cast<char*>(data);
