@@ -29,6 +29,7 @@ from haichi.figures import (
     numa,
     numa_load,
     numa_mixed,
+    numa_small,
     one_node,
     paper_001,
     paper_001_run,
@@ -86,6 +87,7 @@ for _name, _own in (
     ("numa", numa),
     ("numa-load", numa_load),
     ("numa-mixed", numa_mixed),
+    ("numa-small", numa_small),
     ("gasfs-rates", gasfs_rates),
 ):
     app.command(_name)(_own.command)
