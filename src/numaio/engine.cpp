@@ -28,8 +28,11 @@ namespace {
 // A thread that loses its processor keeps the others waiting for one piece.
 constexpr int64_t kMostPieceBytes = 1 << 20, kLeastPieceBytes = 128 << 10;
 constexpr int kPiecesPerThread = 8;
-constexpr size_t kTrialKinds = 16, kTrialSizes = 26;  // of less than 32 MiB
-constexpr size_t kMostCrews = 16;                     // of different sets of processors
+constexpr size_t kTrialKinds = 16, kTrialSizes = 48;
+// From here on (32 MiB) a whole call is worth more than a try, and a part of it tells enough.
+constexpr size_t kLargeSize = 26;
+constexpr int64_t kPlainShare = 32, kLeastPlain = 2 << 20, kMostPlain = 8 << 20;
+constexpr size_t kMostCrews = 16;  // of different sets of processors
 
 std::atomic<int> most_threads = 0;
 std::atomic<bool> always = false, holds_signals = true;
@@ -98,12 +101,12 @@ struct Turn::Crew {
   Splitter splitter;
   std::array<Trial, kTrialKinds * kTrialSizes> trials;
 
-  // Of calls of one kind and size; null for large ones, which are worth more than a try.
+  // Of calls of one kind and size.
   Trial* trial(uint64_t kind, int64_t bytes) {
-    const auto size = size_t(std::bit_width(uint64_t(bytes)));
-    if (size >= kTrialSizes) return nullptr;
+    const size_t size = std::min(size_of(bytes), kTrialSizes - 1);
     return &trials[kind * 0x9e3779b97f4a7c15u % kTrialKinds * kTrialSizes + size];
   }
+  static size_t size_of(int64_t bytes) { return size_t(std::bit_width(uint64_t(bytes))); }
 
   Crew(const HostNodes& nodes, const Processors& allowed)
       : set(allowed), pool(nodes), splitter(paths_of(nodes)) {}
@@ -197,7 +200,8 @@ How& last() { return last_how; }
 Turn::Turn(Crew& crew, std::unique_ptr<Signals> signals, int64_t bytes, uint64_t kind)
     : crew_(crew),
       signals_(std::move(signals)),
-      trial_(crew.trial(kind, bytes)),
+      trial_(Crew::size_of(bytes) < kLargeSize ? crew.trial(kind, bytes) : nullptr),
+      kind_(kind),
       bytes_(bytes),
       begin_ns_(now_ns()) {}
 
@@ -231,6 +235,21 @@ std::unique_ptr<Turn> Turn::take(int64_t bytes, uint64_t kind) {
 Turn::~Turn() {
   if (trial_ != nullptr) trial_->note(split_, double(now_ns() - begin_ns_) / double(bytes_));
   this_engine().busy.clear(std::memory_order_release);
+}
+
+int64_t Turn::plain_part() {
+  // On several nodes the caller is far from some of it.
+  if (trial_ != nullptr || always.load() || crew_.pool.nodes().nodes() > 1) return 0;
+  trial_ = crew_.trial(kind_, bytes_);
+  if (!trial_->wants_plain_part()) return 0;
+  return std::clamp(bytes_ / kPlainShare, kLeastPlain, kMostPlain);
+}
+
+void Turn::began_plainly(int64_t bytes) {
+  const int64_t now = now_ns();
+  trial_->note(false, double(now - begin_ns_) / double(bytes));
+  begin_ns_ = now;
+  bytes_ -= bytes;
 }
 
 bool Turn::pays() const {

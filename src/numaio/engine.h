@@ -78,6 +78,11 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
+  /// Bytes at the beginning of a large transfer that are to be moved plainly before run(), to learn
+  /// what that takes; 0 in most calls, and on several nodes. began_plainly() says that they are,
+  /// and run() moves the rest.
+  int64_t plain_part();
+  void began_plainly(int64_t bytes);
   /// Moves all of it by `move`, which must not throw. False, and nothing is moved, if the plain
   /// call is better; it is to be made before this turn ends.
   bool run(const Transfer& transfer, const std::function<void(const Piece&, int node)>& move);
@@ -100,7 +105,8 @@ class Turn {
   Turn(Crew& crew, std::unique_ptr<Signals> signals, int64_t bytes, uint64_t kind);
   Crew& crew_;
   std::unique_ptr<Signals> signals_;
-  Trial* trial_;  // null for what is too large to be tried
+  Trial* trial_;  // null for what is too large to be tried as a whole
+  const uint64_t kind_;
   bool split_ = false;
   int64_t bytes_, begin_ns_;
 };

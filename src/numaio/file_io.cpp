@@ -62,11 +62,11 @@ class SplitRead {
     int64_t offset;
   };
 
-  /// The last `stored` of the bytes are left from the beginning. `waits`: storage is no reason to
-  /// leave anything.
-  SplitRead(CacheOs& os, const Target& target, int64_t bytes, int64_t stored, bool waits)
-      : os_(os), target_(target), stopped_{bytes, 0}, asks_(!waits) {
-    if (stored > 0) left_.push_back({bytes - stored, stored});
+  /// Of all of the target up to the end of `part`, which is what is to be read. The last `stored`
+  /// of the bytes are left from the beginning. `waits`: storage is no reason to leave anything.
+  SplitRead(CacheOs& os, const Target& target, const Piece& part, int64_t stored, bool waits)
+      : os_(os), target_(target), stopped_{part.begin + part.bytes, 0}, asks_(!waits) {
+    if (stored > 0) left_.push_back({stopped_.bytes - stored, stored});
   }
 
   /// Reads a piece, by any thread, or leaves it.
@@ -193,13 +193,24 @@ int64_t parallel_pread(CacheOs& os, int fd, void* buffer, int64_t size, int64_t 
     return plain();
   }
   auto* const bytes = static_cast<char*>(buffer);
-  SplitRead read(os, {fd, bytes, offset}, there, there - in_memory, now.always);
-  const Transfer transfer{{buffer, in_memory},
-                          false,
-                          [&](int64_t& lead) { return cached_pages(fd, offset, in_memory, lead); },
-                          offset,
-                          kAlign};
-  if (!turn->run(transfer, [&](const Piece& piece, int) { read.read(piece); })) return plain();
+  const int64_t first = turn->plain_part();
+  if (first > 0) {
+    const Reached reached = read_all(os, fd, bytes, first, offset);
+    if (reached.bytes < first) return result_of(reached);
+    turn->began_plainly(first);
+  }
+  SplitRead read(os, {fd, bytes, offset}, {first, there - first}, there - in_memory, now.always);
+  const Transfer transfer{
+      {bytes + first, in_memory - first},
+      false,
+      [&](int64_t& lead) { return cached_pages(fd, offset + first, in_memory - first, lead); },
+      offset + first,
+      kAlign};
+  const auto move = [&](const Piece& piece, int) { read.read({first + piece.begin, piece.bytes}); };
+  if (!turn->run(transfer, move)) {
+    const Reached rest = read_all(os, fd, bytes + first, size - first, offset + first);
+    return result_of({first + rest.bytes, rest.error});
+  }
   if (read.met_storage()) turn->forget_time();
   turn.reset();
   if (in_memory < there || read.met_storage())

@@ -144,6 +144,25 @@ TEST_F(FileIo, FromTheFirstByteOnStorageOnTheCallIsPlain) {
   EXPECT_GT(split, 0);
 }
 
+// Whose first calls read a part plainly, to learn what that takes.
+TEST_F(FileIo, LargeOnesAreWholeWhereverTheyEnd) {
+  set_options({0, 64 << 10, 64 << 10, false});
+  std::mt19937 draw(26);
+  FaultyOs os;
+  os.most = os.cold = os.cold_to = int64_t{1} << 40;
+  for (int i = 0; i < 12; ++i) {
+    const int64_t size = (32 << 20) + int64_t(draw() % (8 << 20));
+    const int64_t offset = int64_t(draw() % 100'000);
+    os.ends_at = os.told_bytes = offset + size;
+    os.fails_at = -1;
+    if (i % 4 == 1) os.fails_at = offset + int64_t(draw() % (1 << 20));  // in that part
+    if (i % 4 == 2) os.fails_at = offset + int64_t(draw() % size);
+    if (i % 4 == 3) os.ends_at = offset + int64_t(draw() % size);
+    const int64_t there = (os.fails_at >= 0 ? os.fails_at : os.ends_at) - offset;
+    EXPECT_EQ(read(os, size, offset), there == 0 && os.fails_at >= 0 ? -EIO : there) << i;
+  }
+}
+
 TEST_F(FileIo, BehindTheEndIsNothing) {
   FaultyOs os;
   EXPECT_EQ(read(os, kBytes, kBytes), 0);

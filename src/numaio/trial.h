@@ -14,10 +14,12 @@ class Trial {
   /// Of the next call: split first, both in turns for some calls, then the faster one; the other
   /// one again from time to time, as the machine may have changed.
   bool split() const {
-    if (tried_[0] < kTrials || tried_[1] < kTrials) return tried_[1] <= tried_[0];
-    const bool better = mean_[1] < kMargin * mean_[0];
-    return (tried_[0] + tried_[1]) % kAgain == 0 ? !better : better;
+    if (!is_decided()) return tried_[1] <= tried_[0];
+    return is_due() ? !better() : better();
   }
+  /// Whether the next call, if it is so large that a part of it tells what plain calls take, is to
+  /// begin with such a part.
+  bool wants_plain_part() const { return !is_decided() || (is_due() && better()); }
 
   /// What a call took; the time of a byte, as sizes of one kind differ by up to a factor of two.
   void note(bool split, double seconds_per_byte) {
@@ -32,6 +34,10 @@ class Trial {
  private:
   static constexpr long kTrials = 3, kAgain = 61;
   static constexpr double kMargin = 0.97, kWeight = 0.25;
+  bool is_decided() const { return tried_[0] >= kTrials && tried_[1] >= kTrials; }
+  bool is_due() const { return (tried_[0] + tried_[1]) % kAgain == 0; }
+  bool better() const { return mean_[1] < kMargin * mean_[0]; }
+
   long tried_[2] = {0, 0};  // plain, split
   double mean_[2] = {0, 0};
 };
