@@ -12,9 +12,11 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "gasfs/arena/attach.h"
 #include "gasfs/files/memory_files.h"
+#include "gasfs/fuse/face.h"
 #include "gasfs/fuse/kernel_words.h"
 
 namespace haichi::gasfs::fuse {
@@ -210,6 +212,21 @@ TEST(Mount, SaysWhyItCannot) {
   const auto made = Mount::make("/nobody/has/this", files, nullptr);
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().text.find("/nobody/has/this"), std::string::npos);
+}
+
+TEST(AsStat, ProgramsSeeNoChangeInWhatIsToldAgain) {
+  Attributes attributes;
+  attributes.modified = attributes.changed = {100, 5000};
+  const auto shown = [&](timespec changed) {
+    attributes.changed = changed;
+    const struct stat about = as_stat(attributes);
+    return std::pair(about.st_ctim.tv_sec, about.st_ctim.tv_nsec);
+  };
+  for (const long again : {0, 1, 2, 40})
+    EXPECT_EQ(shown({100, 5000 + again}), std::pair(100L, 5000L));
+  EXPECT_EQ(shown({100, 6001}), std::pair(100L, 6001L));
+  EXPECT_EQ(shown({100, 4999}), std::pair(100L, 4999L));
+  EXPECT_EQ(shown({101, 5000}), std::pair(101L, 5000L));
 }
 
 }  // namespace
