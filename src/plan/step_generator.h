@@ -23,14 +23,15 @@ namespace haichi::plan {
 class StepGenerator {
  public:
   struct promise_type {
-    const Step* current = nullptr;  // lives in the coroutine until it goes on
+    Step* into = nullptr;  // where the next step goes
     StepGenerator get_return_object() {
       return StepGenerator(std::coroutine_handle<promise_type>::from_promise(*this));
     }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
-    std::suspend_always yield_value(const Step& step) noexcept {
-      current = &step;
+    // Here and not in next(): what the coroutine has just written there it would have to read back.
+    std::suspend_always yield_value(Step step) noexcept {
+      *into = step;
       return {};
     }
     void return_void() noexcept {}
@@ -50,10 +51,9 @@ class StepGenerator {
   /// Writes the next step and returns true, or returns false at the end.
   bool next(Step& step) {
     if (handle_.done()) return false;
+    handle_.promise().into = &step;
     handle_.resume();
-    if (handle_.done()) return false;
-    step = *handle_.promise().current;
-    return true;
+    return !handle_.done();
   }
 
   /// Where the coroutine keeps what it has.

@@ -52,7 +52,7 @@ class Agenda {
     else if (its == now_)
       due_.remove(actor);
     its = time;
-    put({time, actor});
+    put(time, actor);
   }
 
   /// Takes the actor's event away, if it has one.
@@ -69,13 +69,16 @@ class Agenda {
   struct Entry {
     Time time;
     uint32_t actor;
+    Entry(Time at, uint32_t whose) : time(at), actor(whose) {}
   };
   static constexpr Time kNone = -1;
 
-  void put(const Entry& entry) {
-    if (entry.time == now_) return due_.add(entry.actor);
-    const auto later = size_t(std::bit_width(uint64_t(entry.time ^ now_)) - 1);
-    later_[later].push_back(entry);
+  // Not an Entry: read back from memory as a whole, where it was just written in parts, it keeps the
+  // processor from going ahead.
+  void put(Time time, uint32_t actor) {
+    if (time == now_) return due_.add(actor);
+    const auto later = size_t(std::bit_width(uint64_t(time ^ now_)) - 1);
+    later_[later].emplace_back(time, actor);
     filled_ |= uint64_t(1) << later;
   }
 
@@ -90,7 +93,7 @@ class Agenda {
       if (later_[first].empty()) continue;
       now_ = later_[first][0].time;
       for (const Entry& each : later_[first]) now_ = std::min(now_, each.time);
-      for (const Entry& each : later_[first]) put(each);
+      for (const Entry& each : later_[first]) put(each.time, each.actor);
       later_[first].clear();
     }
   }
