@@ -211,6 +211,8 @@ int64_t parallel_pread(CacheOs& os, int fd, void* buffer, int64_t size, int64_t 
     const Reached rest = read_all(os, fd, bytes + first, size - first, offset + first);
     return result_of({first + rest.bytes, rest.error});
   }
+  last().bytes += first;
+  last().local_bytes += first;
   if (read.met_storage()) turn->forget_time();
   turn.reset();
   if (in_memory < there || read.met_storage())

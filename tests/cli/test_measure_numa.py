@@ -87,4 +87,5 @@ def test_plans_use_a_profile(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         told[most] = [json.loads(line)["how"] for line in done.stdout.splitlines()]
     assert set(told[30]) == {"one thread is as fast"}
-    assert set(told[60]) == {"split by the nodes of its pages"}
+    # Whether it pays here and now is found out by trial.
+    assert set(told[60]) <= {"split by the nodes of its pages", "one thread is as fast, by trial"}
