@@ -11,9 +11,9 @@ VERBS = """
 Abandon Add Advise Agree Allow Answer Arrange Ask Avoid Begin Bound Break Bring Build Call Carry
 Check Choose Close Collect Compare Compile Copy Correct Count Cut Decide Decode Describe Document
 Draw Drop End Exchange Expect Extend Find Fix Follow Format Free Gather Generate Give Go Guard Halve
-Handle Have Hold Include Install Join Keep Kill Know Label Lease Leave Let Limit List Load Lock Look
-Make Map Mark Measure Merge Model Mount Move Multiply Name Need Open Pack Parse Part Pass Plan
-Predict Print Put Raise Read Record Reduce Refuse Register Release Remove Rename Replace Replay
+Handle Have Hold Include Install Join Keep Kill Know Label Learn Lease Leave Let Limit List Load
+Lock Look Make Map Mark Measure Merge Model Mount Move Multiply Name Need Open Pack Parse Part Pass
+Plan Predict Print Put Raise Read Record Reduce Refuse Register Release Remove Rename Replace Replay
 Report Require Resize Restore Retry Return Reuse Revert Run Say Seat Send Separate Serve Set Share
 Show Simulate Skip Sort Spell Split Start State Stop Store Support Take Tell Test Time Treat Try
 Turn Update Use Wait Warn Wrap Write
