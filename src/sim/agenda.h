@@ -73,8 +73,8 @@ class Agenda {
   };
   static constexpr Time kNone = -1;
 
-  // Not an Entry: read back from memory as a whole, where it was just written in parts, it keeps the
-  // processor from going ahead.
+  // Not an Entry: read back from memory as a whole, where it was just written in parts, it keeps
+  // the processor from going ahead.
   void put(Time time, uint32_t actor) {
     if (time == now_) return due_.add(actor);
     const auto later = size_t(std::bit_width(uint64_t(time ^ now_)) - 1);
