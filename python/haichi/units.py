@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
@@ -25,6 +27,22 @@ def format_bytes(value: float) -> str:
     """`1536` becomes `1.50 KiB`."""
     size, unit = byte_unit(value)
     return f"{value:.0f} B" if unit == "B" else f"{digits(value / size)} {unit}"
+
+
+class NoSize(ValueError):
+    """A text that is no number of bytes, in one line that says what to give."""
+
+
+def size_of(text: str) -> int:
+    """Bytes, from words such as 65536, 64k, 64KiB or 1M.
+
+    Raises:
+        NoSize: it is no size.
+    """
+    match = re.fullmatch(r"(\d+)([kmg]?)(i?b)?", text.strip().lower())
+    if not match:
+        raise NoSize(f"'{text}' is no size: give bytes, such as 65536, 64k or 1M")
+    return int(match[1]) << 10 * ("", "k", "m", "g").index(match[2])
 
 
 def format_rate(bytes_per_second: float) -> str:

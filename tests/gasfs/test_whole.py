@@ -16,7 +16,7 @@ from pathlib import Path
 import differential
 import pytest
 from faces import on_tmpfs
-from haichi.gasfs.job import Job, size_of
+from haichi.gasfs.job import Job
 from mpis import ROOT, run_bounded
 from whole import Whole, folder_in_memory, needs_gasfs, whole
 
@@ -110,10 +110,6 @@ def test_what_a_user_asks_wrongly_is_one_line(tmp_path: Path) -> None:
         text = haichi(*words, code=2)
         assert said in text
         assert len(text.splitlines()) == 1
-
-
-def test_sizes_have_units() -> None:
-    assert [size_of(t) for t in ("4096", "64k", "64KiB", "1M")] == [4096, 65536, 65536, 1 << 20]
 
 
 def test_random_calls_answer_as_on_tmpfs(system: Whole) -> None:

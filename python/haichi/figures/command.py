@@ -16,6 +16,7 @@ from haichi.figures import comparison, record
 from haichi.figures.model import Measurement
 from haichi.lab import LabError
 from haichi.report.load import ReportError
+from haichi.units import NoSize
 
 BAD_INPUT, INVALID = 2, 1
 
@@ -42,7 +43,7 @@ def one_line() -> Iterator[None]:
     """Turns what a user can put right into one line on standard error and exit code 2."""
     try:
         yield
-    except (LabError, mpi.Missing, ReportError) as error:
+    except (LabError, mpi.Missing, ReportError, NoSize) as error:
         sys.stderr.write(f"haichi figures: {error}\n")
         raise typer.Exit(BAD_INPUT) from None
 

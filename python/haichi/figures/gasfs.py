@@ -23,10 +23,10 @@ from haichi.figures.gasfs_peers import PEERS, Peer, Site, mounted
 from haichi.figures.gasfs_place import HAICHI, LIMIT, Enter, file_system, preloaded, together
 from haichi.figures.places import temporary_lab, temporary_machine
 from haichi.gasfs.daemons import PROGRAM, GasfsError
-from haichi.gasfs.job import size_of
 from haichi.gasfs.launch import LOOPBACK
 from haichi.lab import Lab
 from haichi.mpi import Missing
+from haichi.units import size_of
 
 STRIPE = "64k"  # the paper's block
 PEER_LIMIT = (

@@ -26,8 +26,8 @@ from rich.table import Table
 from haichi import io
 from haichi.figures import record
 from haichi.figures.command import keep, one_line, progress_on_errors
-from haichi.gasfs.job import size_of
 from haichi.mpi import Missing
+from haichi.units import size_of
 
 OWN = "haichi.io"
 MIB = 1 << 20

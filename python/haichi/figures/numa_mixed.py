@@ -23,8 +23,8 @@ from haichi import io
 from haichi.figures import record
 from haichi.figures.command import keep, one_line, progress_on_errors
 from haichi.figures.numa_load import MIB, plainly, temporary
-from haichi.gasfs.job import size_of
 from haichi.io import files
+from haichi.units import size_of
 
 PAGE = 4096
 MOST_EXTENTS = 256

@@ -15,12 +15,12 @@ from rich.console import Console
 from haichi.gasfs.broadcasting import broadcast
 from haichi.gasfs.command import FAILED, one_line
 from haichi.gasfs.daemons import GasfsError, seconds_since_start
-from haichi.gasfs.job import STRIPE, Job, Numbers, set_copies, set_stripe, size_of
+from haichi.gasfs.job import STRIPE, Job, Numbers, set_copies, set_stripe
 from haichi.gasfs.launch import Launch
 from haichi.gasfs.staging_commands import stage_in, stage_out
 from haichi.gasfs.starting import Start, make, stay
 from haichi.gasfs.tables import Seen, tables, watch
-from haichi.units import plural
+from haichi.units import plural, size_of
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -10,6 +10,7 @@ import typer
 
 from haichi.gasfs.daemons import GasfsError
 from haichi.mpi import Missing
+from haichi.units import NoSize
 
 FAILED, BAD_INPUT = 1, 2
 
@@ -19,6 +20,6 @@ def one_line() -> Iterator[None]:
     """Turns what a user can put right into one line on standard error and exit code 2."""
     try:
         yield
-    except (GasfsError, Missing) as error:
+    except (GasfsError, Missing, NoSize) as error:
         sys.stderr.write(f"haichi gasfs: {error}\n")
         raise typer.Exit(BAD_INPUT) from None

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import json
 import os
-import re
 import secrets
 import time
 from collections.abc import Sequence
@@ -34,7 +33,6 @@ STRIPE_ATTRIBUTE = "user.haichi.stripe"
 COPIES_ATTRIBUTE = "user.haichi.copies"
 STATUS_ATTRIBUTE = "user.haichi.status"
 LEAST_STRIPE, MOST_STRIPE = 4096, 8 << 20
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class Description(BaseModel):
@@ -63,18 +61,6 @@ class CheckResult(TypedDict):
 
 
 Numbers = dict[str, int | str | bool | list[dict[str, int | str | bool]]]
-
-
-def size_of(text: str) -> int:
-    """Bytes, from words such as 65536, 64k, 64KiB or 1M.
-
-    Raises:
-        GasfsError: it is no size.
-    """
-    match = re.fullmatch(r"(\d+)([kmg]?)(i?b)?", text.strip().lower())
-    if not match:
-        raise GasfsError(f"'{text}' is no size: give bytes, such as 65536, 64k or 1M")
-    return int(match[1]) * _UNITS[match[2]]
 
 
 @dataclass(frozen=True)
