@@ -26,6 +26,7 @@ from rich.table import Table
 from haichi import io
 from haichi.figures import record
 from haichi.figures.command import keep, one_line, progress_on_errors
+from haichi.figures.page_cache import keep_in_memory
 from haichi.mpi import Missing
 from haichi.units import size_of
 
@@ -130,19 +131,10 @@ def write_files(folder: Path, size: int, forms: Mapping[str, object]) -> dict[st
     return made
 
 
-def _fetch(path: Path, share: float) -> None:
-    """This share of the file, from its beginning, is in memory then, and nothing else of it."""
-    with path.open("rb", buffering=0) as opened:
-        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no reading ahead
-        left = int(path.stat().st_size * share)
-        while left > 0 and (got := opened.read(min(left, MIB))):
-            left -= len(got)
-
-
 def _timed(loader: Loader, path: Path, cached: float) -> float:
     if cached < 1:
-        _fetch(path, cached)
+        with path.open("rb") as opened:
+            keep_in_memory(opened.fileno(), [(0, int(path.stat().st_size * cached))])
     gc.collect()  # what the last one loaded is gone
     begin = time.perf_counter()
     got = loader.load(path)

@@ -23,6 +23,7 @@ from haichi import io
 from haichi.figures import record
 from haichi.figures.command import keep, one_line, progress_on_errors
 from haichi.figures.numa_load import MIB, plainly, temporary
+from haichi.figures.page_cache import keep_in_memory
 from haichi.io import files
 from haichi.units import size_of
 
@@ -66,16 +67,6 @@ def draw(random_: random.Random, size: int) -> Layout:
     return Layout(extents, sum(end - begin for begin, end in extents) / size, parts)
 
 
-def fetch(path: Path, layout: Layout) -> None:
-    """These extents are in memory then, and nothing else of the file."""
-    with path.open("rb", buffering=0) as opened:
-        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no reading ahead
-        for begin, end in layout.cached:
-            for at in range(begin, end, MIB):
-                os.pread(opened.fileno(), min(MIB, end - at), at)
-
-
 def stored_bytes() -> int:
     """What storage has given this process so far."""
     lines = Path("/proc/self/io").read_text().splitlines()
@@ -86,7 +77,8 @@ def measure(path: Path, layout: Layout, random_: random.Random, rounds: int) -> 
     """Each way once a round, in an order drawn anew."""
     for _ in range(rounds):
         for who in random_.sample(list(READS), len(READS)):
-            fetch(path, layout)
+            with path.open("rb") as opened:
+                keep_in_memory(opened.fileno(), layout.cached)
             gc.collect()
             given, begin = stored_bytes(), time.perf_counter()
             got = READS[who](path)

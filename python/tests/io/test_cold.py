@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from haichi import io
 from haichi.figures import numa_mixed
+from haichi.figures.page_cache import keep_in_memory
 from haichi.io import files
 from haichi.io.files import Bytes
 
@@ -47,16 +48,6 @@ def opened(content: Bytes) -> Iterator[int]:
         os.close(descriptor)
 
 
-def fetch(descriptor: int, *extents: tuple[int, int]) -> None:
-    """These bytes are in memory then, and no others."""
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
-    for begin, end in extents:
-        for at in range(begin, end, 1 << 20):
-            os.pread(descriptor, min(1 << 20, end - at), at)
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_NORMAL)
-
-
 def read(descriptor: int, offset: int = 0) -> tuple[Bytes, io.How]:
     into = np.full(SIZE - offset, 0x55, np.uint8)
     assert files.readinto_now(descriptor, into, offset) == into.nbytes
@@ -75,7 +66,7 @@ def read(descriptor: int, offset: int = 0) -> tuple[Bytes, io.How]:
 def test_bytes_are_the_files(
     opened: int, content: Bytes, cached: tuple[int, int], why: str
 ) -> None:
-    fetch(opened, cached)
+    keep_in_memory(opened, [cached])
     into, how = read(opened)
     assert np.array_equal(into, content)
     if how.why == HOT and cached == (0, 0):
@@ -93,7 +84,7 @@ def test_layouts_drawn_at_random(opened: int, content: Bytes, seed: int) -> None
     layout = numa_mixed.draw(random.Random(seed), SIZE)
     given = []
     for plainly in (True, False):
-        fetch(opened, *layout.cached)
+        keep_in_memory(opened, layout.cached)
         before, into = numa_mixed.stored_bytes(), np.full(SIZE, 0x55, np.uint8)
         if plainly:
             assert os.preadv(opened, [into], 0) == SIZE
@@ -109,7 +100,7 @@ def test_layouts_drawn_at_random(opened: int, content: Bytes, seed: int) -> None
 
 
 def test_the_position_at_which_a_file_ends(opened: int, content: Bytes) -> None:
-    fetch(opened, (0, SIZE // 2))
+    keep_in_memory(opened, [(0, SIZE // 2)])
     into = np.full(2 * SIZE, 0x55, np.uint8)
     assert files.readinto_now(opened, into) == SIZE
     assert np.array_equal(into[:SIZE], content)
@@ -118,7 +109,7 @@ def test_the_position_at_which_a_file_ends(opened: int, content: Bytes) -> None:
 
 def test_trials_split_cold_files_too_if_asked(opened: int, content: Bytes) -> None:
     io.set_options(dataclasses.replace(io.get_options(), always=True))
-    fetch(opened)
+    keep_in_memory(opened, [])
     into, how = read(opened)
     assert np.array_equal(into, content)
     assert how.why == HOT
