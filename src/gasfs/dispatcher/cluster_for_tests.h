@@ -1,10 +1,15 @@
-// Servers in this process, for tests of what stands on them.
+// Servers in this process and files on them, for tests of what stands on them.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
 #include <filesystem>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "gasfs/dispatcher/dispatcher.h"
@@ -78,5 +83,34 @@ class ClusterForTests {
   std::vector<Address> addresses_;
   std::vector<Running> running_;
 };
+
+inline std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+inline std::string drawn(size_t size, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::string text(size, '\0');
+  for (char& c : text) c = static_cast<char>(random());
+  return text;
+}
+
+inline std::string read(Dispatcher& files, Handle handle, uint64_t offset, size_t length) {
+  std::string text(length, '?');
+  const auto got = files.read(handle, offset, std::as_writable_bytes(std::span(text)));
+  EXPECT_TRUE(got);
+  text.resize(got.value_or(0));
+  return text;
+}
+
+/// A file that is at the servers, and that no node has open.
+inline Inode stored(Dispatcher& files, std::string_view name, std::string_view text) {
+  const auto made = files.create(kRoot, name, {.mode = 0600}, O_RDWR);
+  EXPECT_TRUE(made);
+  EXPECT_TRUE(files.write(made->handle, 0, bytes(text), 1));
+  EXPECT_TRUE(files.flush(made->handle));
+  files.release(made->handle);
+  return made->attributes.inode;
+}
 
 }  // namespace haichi::gasfs

@@ -41,8 +41,6 @@ INSTANTIATE_TEST_SUITE_P(ThreeServers, NodeFilesConformance, testing::Values(&th
 INSTANTIATE_TEST_SUITE_P(TwoCopies, NodeFilesConformance, testing::Values(&two_copies_of_all));
 INSTANTIATE_TEST_SUITE_P(LittleMemory, NodeFilesConformance, testing::Values(&little_memory));
 
-std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
-
 std::string contents(NodeFiles& files, Inode inode) {
   const auto opened = files.open(inode, O_RDONLY);
   EXPECT_TRUE(opened);

@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 
-#include <random>
-
 #include "base/unguessable.h"
 #include "gasfs/dispatcher/cluster_for_tests.h"
 #include "gasfs/files/lease_clock.h"
@@ -13,32 +11,6 @@ namespace haichi::gasfs {
 namespace {
 
 using State = HeldMessage::State;
-
-std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-std::string drawn(size_t size, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::string text(size, '\0');
-  for (char& c : text) c = static_cast<char>(random());
-  return text;
-}
-
-std::string read(Dispatcher& files, Handle handle, size_t length) {
-  std::string text(length, '?');
-  const auto got = files.read(handle, 0, std::as_writable_bytes(std::span(text)));
-  EXPECT_TRUE(got);
-  text.resize(got.value_or(0));
-  return text;
-}
-
-Inode stored(Dispatcher& files, std::string_view name, std::string_view text) {
-  const auto made = files.create(kRoot, name, {.mode = 0600}, O_RDWR);
-  EXPECT_TRUE(made);
-  EXPECT_TRUE(files.write(made->handle, 0, bytes(text), 1));
-  EXPECT_TRUE(files.flush(made->handle));
-  files.release(made->handle);
-  return made->attributes.inode;
-}
 
 /// A node that others can ask, and how the command speaks to it.
 class Node {
@@ -68,7 +40,7 @@ class Node {
   void let_go(Inode inode) { (void)link_->ask(Outgoing(Kind::let_go, pack_object({inode}))); }
   std::string contents(Inode inode, size_t length) {
     const auto opened = files->open(inode, O_RDONLY);
-    std::string text = read(*files, opened->handle, length);
+    std::string text = read(*files, opened->handle, 0, length);
     files->release(opened->handle);
     return text;
   }
@@ -139,7 +111,7 @@ TEST(Holding, NobodySeesOldBytesOnceAWriteElsewhereHasReturned) {
     other.hold(inode, {one.address});
     ASSERT_EQ(one.wait(inode).state, State::held) << one.wait(inode).trouble;
     (void)other.wait(inode);
-    ASSERT_TRUE(read(*one.files, reading->handle, 200'000) == text);
+    ASSERT_TRUE(read(*one.files, reading->handle, 0, 200'000) == text);
     if (i % 3 == 2) {  // cut short
       Changes cut;
       cut.size = text.size() - 5000;
@@ -154,7 +126,7 @@ TEST(Holding, NobodySeesOldBytesOnceAWriteElsewhereHasReturned) {
       ASSERT_TRUE(other.files->flush(writing->handle));
       other.files->release(writing->handle);
     }
-    ASSERT_TRUE(read(*one.files, reading->handle, 200'000) == text) << i;
+    ASSERT_TRUE(read(*one.files, reading->handle, 0, 200'000) == text) << i;
     EXPECT_EQ(one.held(inode).state, State::none);
     ASSERT_TRUE(other.contents(inode, 200'000) == text) << i;
   }
@@ -189,7 +161,7 @@ TEST(Holding, AChangeWaitsForWhoReads) {
   });
   for (bool behind = false; !behind;) {
     behind = returned;
-    const std::string seen = read(*one.files, reading->handle, 3);
+    const std::string seen = read(*one.files, reading->handle, 0, 3);
     EXPECT_TRUE(seen == "new" || (seen == "old" && !behind)) << seen;
   }
   changing.join();

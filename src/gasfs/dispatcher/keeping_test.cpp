@@ -10,33 +10,6 @@
 namespace haichi::gasfs {
 namespace {
 
-std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-std::string read(Dispatcher& files, Handle handle, uint64_t offset, size_t length) {
-  std::string text(length, '?');
-  const auto got = files.read(handle, offset, std::as_writable_bytes(std::span(text)));
-  EXPECT_TRUE(got);
-  text.resize(got.value_or(0));
-  return text;
-}
-
-std::string drawn(size_t size, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::string text(size, '\0');
-  for (char& c : text) c = static_cast<char>(random());
-  return text;
-}
-
-/// A file that is at the servers, and that no node has open.
-Inode stored(Dispatcher& files, std::string_view name, std::string_view text) {
-  const auto made = files.create(kRoot, name, {.mode = 0600}, O_RDWR);
-  EXPECT_TRUE(made);
-  EXPECT_TRUE(files.write(made->handle, 0, bytes(text), 1));
-  EXPECT_TRUE(files.flush(made->handle));
-  files.release(made->handle);
-  return made->attributes.inode;
-}
-
 uint64_t served(ClusterForTests& cluster, uint32_t servers) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < servers; ++i) sum += cluster.service(i).counters().read_bytes;
