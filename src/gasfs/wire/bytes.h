@@ -1,4 +1,4 @@
-// Numbers and texts as bytes of a message, little-endian, and back with every bound checked.
+// Numbers, texts and times as bytes of a message, little-endian, and back with every bound checked.
 #pragma once
 
 #include <bit>
@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <span>
 #include <string>
@@ -101,5 +102,15 @@ class Unpacker {
   std::span<const std::byte> left_;
   bool sound_ = true;
 };
+
+inline void put_time(Packer& packer, const timespec& time) {
+  packer.put(int64_t{time.tv_sec});
+  packer.put(int64_t{time.tv_nsec});
+}
+
+inline timespec take_time(Unpacker& unpacker) {
+  const auto seconds = unpacker.take<int64_t>();
+  return {seconds, unpacker.take<int64_t>()};
+}
 
 }  // namespace haichi::gasfs

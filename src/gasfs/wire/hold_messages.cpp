@@ -59,8 +59,7 @@ Result<HeldMessage> unpack_held(std::span<const std::byte> body) {
 std::vector<std::byte> pack_pull(const PullMessage& message) {
   Packer packer;
   packer.put(message.inode);
-  packer.put(int64_t{message.changed.tv_sec});
-  packer.put(int64_t{message.changed.tv_nsec});
+  put_time(packer, message.changed);
   packer.put(message.stale);
   packer.put(message.offset);
   packer.put(message.length);
@@ -71,8 +70,7 @@ Result<PullMessage> unpack_pull(std::span<const std::byte> body) {
   Unpacker unpacker(body);
   PullMessage message;
   unpacker.take(message.inode);
-  message.changed.tv_sec = unpacker.take<int64_t>();
-  message.changed.tv_nsec = unpacker.take<int64_t>();
+  message.changed = take_time(unpacker);
   unpacker.take(message.stale);
   unpacker.take(message.offset);
   unpacker.take(message.length);

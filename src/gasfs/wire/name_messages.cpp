@@ -9,16 +9,6 @@ namespace {
 
 constexpr size_t kLongestText = size_t{1} << 20;
 
-void put_time(Packer& packer, const timespec& time) {
-  packer.put(int64_t{time.tv_sec});
-  packer.put(int64_t{time.tv_nsec});
-}
-
-timespec take_time(Unpacker& unpacker) {
-  const auto seconds = unpacker.take<int64_t>();
-  return {seconds, unpacker.take<int64_t>()};
-}
-
 void put_file(Packer& packer, const NewFile& file) {
   packer.put(uint32_t{file.mode});
   packer.put(uint32_t{file.uid});
