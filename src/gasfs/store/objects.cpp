@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/io_parts.h"
 #include "base/os.h"
 
 namespace haichi::gasfs {
@@ -103,14 +104,7 @@ Done Objects::write_run(Inode inode, uint64_t offset, std::vector<iovec> pieces)
     if (written < 0) return tl::unexpected(errno);
     if (written == 0) return tl::unexpected(EIO);
     offset += static_cast<uint64_t>(written);
-    auto done = static_cast<size_t>(written);
-    while (!left.empty() && done >= left.front().iov_len) {
-      done -= left.front().iov_len;
-      left = left.subspan(1);
-    }
-    if (done == 0) continue;
-    left.front().iov_base = static_cast<std::byte*>(left.front().iov_base) + done;
-    left.front().iov_len -= done;
+    left = without_first(left, static_cast<size_t>(written));
   }
   return {};
 }

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/io_parts.h"
+
 namespace haichi::gasfs {
 
 Result<bool> FrameReader::fill(int fd) {
@@ -47,21 +49,14 @@ Status send_frame(int fd, Kind kind, uint64_t id, std::span<const std::byte> bod
   auto head = pack(header);
   std::array<iovec, 2> parts{
       {{head.data(), head.size()}, {const_cast<std::byte*>(body.data()), body.size()}}};
-  for (size_t left = head.size() + body.size(); left > 0;) {
+  for (std::span<iovec> left = parts; !left.empty();) {
     msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
+    message.msg_iov = left.data();
+    message.msg_iovlen = left.size();
     const ssize_t sent = ::sendmsg(fd, &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) return fail(errno, "sending failed: {}", std::strerror(errno));
-    left -= static_cast<size_t>(sent);
-    auto gone = static_cast<size_t>(sent);
-    for (iovec& part : parts) {
-      const size_t taken = std::min(gone, part.iov_len);
-      part.iov_base = static_cast<std::byte*>(part.iov_base) + taken;
-      part.iov_len -= taken;
-      gone -= taken;
-    }
+    left = without_first(left, static_cast<size_t>(sent));
   }
   return {};
 }
