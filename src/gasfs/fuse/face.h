@@ -18,9 +18,14 @@ struct Face {
   Remembered remembered = {};
 };
 
+/// The face behind a request, whatever the other one still has to hand over.
+inline Face& face_as_it_is(fuse_req_t request) {
+  return *static_cast<Face*>(fuse_req_userdata(request));
+}
+
 /// The face behind a request, with the other one settled.
 inline Face& face_of(fuse_req_t request) {
-  Face& face = *static_cast<Face*>(fuse_req_userdata(request));
+  Face& face = face_as_it_is(request);
   if (face.beside) face.beside->settle();
   return face;
 }

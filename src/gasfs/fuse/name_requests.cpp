@@ -16,7 +16,7 @@ void reply_entry(fuse_req_t request, const Outcome<Attributes>& found) {
     fuse_reply_err(request, error_of_name(found.error()));
     return;
   }
-  Face& face = *static_cast<Face*>(fuse_req_userdata(request));
+  Face& face = face_as_it_is(request);
   face.remembered.told(*found);
   fuse_entry_param entry{};
   entry.ino = found->inode;
@@ -123,12 +123,12 @@ void on_readdir(fuse_req_t request, fuse_ino_t folder, size_t room, off_t offset
 }
 
 void on_forget(fuse_req_t request, fuse_ino_t inode, uint64_t answers) {
-  static_cast<Face*>(fuse_req_userdata(request))->remembered.forget(inode, answers);
+  face_as_it_is(request).remembered.forget(inode, answers);
   fuse_reply_none(request);
 }
 
 void on_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* all) {
-  Face& face = *static_cast<Face*>(fuse_req_userdata(request));
+  Face& face = face_as_it_is(request);
   for (const fuse_forget_data& each : std::span(all, count)) {
     face.remembered.forget(each.ino, each.nlookup);
   }
