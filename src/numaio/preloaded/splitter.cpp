@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "base/clock.h"
 #include "generated/libc_real.h"
 #include "numaio/library/beneath.h"
 #include "numaio/preloaded/handlers.h"
@@ -220,12 +220,7 @@ void end_splitting() {
   give_up();
   // Not for ever: this may be a handler that has interrupted a read at its beginning.
   constexpr int64_t kPatienceNs = 5'000'000'000;
-  const auto now = [] {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-  };
-  for (const int64_t until = now() + kPatienceNs; splitting.load() > 0 && now() < until;)
+  for (const int64_t until = now_ns() + kPatienceNs; splitting.load() > 0 && now_ns() < until;)
     sched_yield();
   if (!end_threads) return;
   const Undisturbed meanwhile;
