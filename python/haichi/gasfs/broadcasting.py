@@ -54,15 +54,16 @@ def broadcast(
     truncate ends it, on all nodes before it returns. The exit code is 1 if a node holds not all.
     """
     with one_line():
-        found = [each for path in files for each in _files_of(path)]
+        found = {each: each.stat() for path in files for each in _files_of(path)}
         if not found:
             raise GasfsError(f"no file is in {', '.join(map(str, files))}")
         job = _job_of(files)
         nodes = _nodes(job)
+        names = {about.st_ino: path for path, about in found.items()}
+        inodes = [about.st_ino for about in found.values()]
         told: list[OfFile] = []
-        for first in range(0, len(found), AT_ONCE):
-            told += _ask(job, nodes, found[first : first + AT_ONCE], patience, let_go=let_go)
-    names = {each.stat().st_ino: each for each in found}
+        for first in range(0, len(inodes), AT_ONCE):
+            told += _ask(job, nodes, inodes[first : first + AT_ONCE], patience, let_go=let_go)
     bad = [
         (names[each["inode"]], node)
         for each in told
@@ -75,7 +76,7 @@ def broadcast(
     if let_go:
         sys.stdout.write(f"{plural(len(found), 'file')} let go\n")
     else:
-        size = format_bytes(sum(each.stat().st_size for each in found))
+        size = format_bytes(sum(about.st_size for about in found.values()))
         sys.stdout.write(
             f"{plural(len(found), 'file')}, {size}, on "
             f"{plural(len(nodes) - len({node['node'] for _, node in bad}), 'node')}"
@@ -119,11 +120,11 @@ def _nodes(job: Path) -> dict[str, str]:
 
 
 def _ask(
-    job: Path, nodes: dict[str, str], files: Sequence[Path], patience: float, *, let_go: bool
+    job: Path, nodes: dict[str, str], inodes: Sequence[int], patience: float, *, let_go: bool
 ) -> list[OfFile]:
     words = ["broadcast", "--secret", str(job / "secret"), "--patience", str(patience)]
     words += [word for name, at in nodes.items() for word in ("--node", f"{name}={at}")]
-    words += [word for file in files for word in ("--inode", str(file.stat().st_ino))]
+    words += [word for inode in inodes for word in ("--inode", str(inode))]
     try:
         text = programs.output(
             paths.program(PROGRAM), *words, *(["--let-go"] if let_go else []), timeout=LONGEST
