@@ -11,6 +11,7 @@
 #include <set>
 
 #include "fake_mpi/job.h"
+#include "fake_mpi/two_nodes.h"
 #include "fmt/format.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
@@ -51,25 +52,15 @@ std::string whole_file() {
 
 class CollectiveAccess : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + fmt::format("collective-access-{}", getpid());
-    std::filesystem::create_directories(folder_);
-    std::ofstream(placement()) << R"({"schema": "haichi.placement/1", "nodes": )"
-                               << R"([{"ranks": "0-1"}, {"ranks": "2-3"}]})";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string placement() const { return folder_ + "/placement.json"; }
-  std::string file() const { return folder_ + "/file"; }
+  std::string file() const { return nodes_.folder() + "/file"; }
   bool writes() const { return std::string_view(GetParam()) == "write"; }
 
   /// One access by all ranks. Gives what the program's call returns, or one of the numbers above.
   int access(int rank, test::Watch& watch) const {
     const int descriptors_before = descriptors();
-    setenv("HAICHI_PLACEMENT", placement().c_str(), 1);
+    nodes_.tell();
     setenv("HAICHI_IO_LIBRARY", "off", 1);
     setenv("HAICHI_IO_BUFFER", "98304", 1);  // some cycles
-    setenv("HAICHI_LOG", "error", 1);
     on_Init(nullptr, nullptr);
     if (!Runtime::get()) return kWithoutHaichi;
     MPI_Datatype piece, tile;
@@ -135,7 +126,7 @@ class CollectiveAccess : public testing::TestWithParam<const char*> {
     }
   }
 
-  std::string folder_;
+  const test::TwoNodes nodes_{"collective-access"};
 };
 
 INSTANTIATE_TEST_SUITE_P(Directions, CollectiveAccess, testing::Values("write", "read"),

@@ -4,15 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "fake_mpi/job.h"
+#include "fake_mpi/two_nodes.h"
 #include "fmt/format.h"
 #include "generated/hooks.h"
 #include "generated/real.h"
@@ -62,15 +60,6 @@ void must(int code) {
 
 class Exchanges : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + fmt::format("exchanges-{}", getpid());
-    std::filesystem::create_directories(folder_);
-    std::ofstream(placement()) << R"({"schema": "haichi.placement/1", "nodes": )"
-                               << R"([{"ranks": "0-1"}, {"ranks": "2-3"}]})";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string placement() const { return folder_ + "/placement.json"; }
   static bool persistent() { return std::string_view(GetParam()) == "persistent"; }
 
   static void begin(Blocks& blocks, MPI_Request* request) {
@@ -97,10 +86,9 @@ class Exchanges : public testing::TestWithParam<const char*> {
   }
 
   int exchange(int rank, test::Watch& watch) const {
-    setenv("HAICHI_PLACEMENT", placement().c_str(), 1);
+    nodes_.tell();
     setenv("HAICHI_COLLECTIVES_NONBLOCKING", "on", 1);
     setenv("HAICHI_COLLECTIVES_ALGORITHM", "spread(nd_rank_shift,0)", 1);
-    setenv("HAICHI_LOG", "error", 1);
     on_Init(nullptr, nullptr);
     if (!Runtime::get() || !peers_of(handles().comm_world)) return kWithoutHaichi;
     std::vector<Blocks> blocks(kTogether);
@@ -146,7 +134,7 @@ class Exchanges : public testing::TestWithParam<const char*> {
     }
   }
 
-  std::string folder_;
+  const test::TwoNodes nodes_{"exchanges"};
 };
 
 INSTANTIATE_TEST_SUITE_P(Forms, Exchanges, testing::Values("nonblocking", "persistent"),
