@@ -126,6 +126,19 @@ def served(seconds: int = 280) -> Iterator[Path]:
 
 
 @contextmanager
+def behind(what: str, seconds: int) -> Iterator[Path]:
+    """A mount of files in "memory", or of "servers" that are there for so long; programs can be
+    preloaded for it."""
+    needs_preload()
+    if what == "servers":
+        with served(seconds) as folder:
+            yield folder
+    else:
+        with mounted() as mount:
+            yield mount.folder
+
+
+@contextmanager
 def on_tmpfs() -> Iterator[Path]:
     """A folder of a file system that is known to be right."""
     if not os.access("/dev/shm", os.W_OK):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from faces import mounted, needs_preload, preloaded, served
+from faces import behind, preloaded
 from mpis import ROOT, run_bounded
 
 BEHIND = ["memory", "servers"]
@@ -21,13 +21,8 @@ FACES = ["mount", "preload"]
 @pytest.fixture(scope="module", params=mpis.slow_but(["memory"], BEHIND))
 def whole(request: pytest.FixtureRequest) -> Iterator[Path]:
     """Mounts of files in memory, and of servers."""
-    needs_preload()
-    if request.param == "servers":
-        with served(900) as folder:
-            yield folder
-    else:
-        with mounted() as mount:
-            yield mount.folder
+    with behind(request.param, 900) as folder:
+        yield folder
 
 
 def run_cases(mount: Path, tmpfs: Path, face: str, *options: str) -> None:

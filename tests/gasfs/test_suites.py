@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from faces import mounted, needs_preload, preloaded, served
+from faces import behind, preloaded
 from mpis import run_bounded
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
@@ -31,13 +31,8 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 @pytest.fixture(scope="module", params=["memory", "servers"])
 def whole(request: pytest.FixtureRequest) -> Iterator[Path]:
     """Mounts of files in memory, and of servers."""
-    needs_preload()
-    if request.param == "servers":
-        with served(5400) as folder:
-            yield folder
-    else:
-        with mounted() as mount:
-            yield mount.folder
+    with behind(request.param, 5400) as folder:
+        yield folder
 
 
 @pytest.fixture(params=["mount", "preload"])
