@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "python")
 
 import mpis
 from haichi.cli import app
+from haichi.record.read import ranks_of
 from mpis import BUILD, HAICHI, ROOT, Mpi
 from typer.testing import CliRunner
 
@@ -160,16 +161,12 @@ def lines_of(path: Path) -> list[Line]:
     calls = sum(line["calls"] for line in lines if line["kind"] == "rank")
     if lines[-1]["kind"] != "end" or lines[-1]["calls"] != calls:
         raise Broken(f"{path}: its last line is {lines[-1]}")
-    keyed = sum(line["count"] * ranks_in(line["ranks"]) for line in lines if line["kind"] == "call")
+    keyed = sum(
+        line["count"] * len(ranks_of(line["ranks"])) for line in lines if line["kind"] == "call"
+    )
     if keyed != calls:
         raise Broken(f"{path}: {calls} calls, {keyed} in its keys")
     return lines
-
-
-def ranks_in(text: str) -> int:
-    """How many a list such as 0-3,5 names."""
-    ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
-    return sum(each[-1] - each[0] + 1 for each in ends)
 
 
 def command(*words: str | Path) -> tuple[int, str, str]:
@@ -325,7 +322,7 @@ def replayed(program: Program, record: Path, folder: Path) -> str:
     made = Counter[str]()
     for line in lines_of(again):
         if line["kind"] == "call" and is_collective(line["function"]):
-            made[line["function"]] += line["count"] * ranks_in(line["ranks"])
+            made[line["function"]] += line["count"] * len(ranks_of(line["ranks"]))
     own = Counter({name: n * program.ranks for name, n in OWN_CALLS.items()})
     if "collective calls" not in left and made - own != expected:
         raise Broken(f"replay: {made - own} made in place of {expected}; {notes}")
